@@ -36,12 +36,18 @@ async function hourOfDelivery(messageBytes) {
     lanes: [{ kind: 'logs', bucket: 'b' }],
     sender: {
       carriage: () => ({ sender: 'pipelined', maxDepth: 64 }),
-      async send({ records, settle }) {
-        attempts += records.length
-        await new Promise((resolve) => clock.schedule(() => resolve(undefined), 1))
-        for (let index = 0; index < records.length; index++) {
-          settle(index, { type: 'retry', exchange: 'unsent', reason: 'ECONNREFUSED', backPressure: false })
-        }
+      send(batch) {
+        attempts += batch.length
+        clock.schedule(() => {
+          const refused = /** @type {const} */ ({
+            type: 'retry',
+            exchange: 'unsent',
+            reason: 'ECONNREFUSED',
+            backPressure: false,
+          })
+          batch.settle(0, refused, batch.length)
+          batch.done()
+        }, 1)
       },
       async close() {},
     },

@@ -6,12 +6,13 @@ import { modules } from '../../tools/modules.js'
 import { certificates } from '../support/certificates.js'
 import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
 
-/** @type {typeof import('../../src/delivery/fresh-log.js') & typeof import('../../src/delivery/record-batch.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/runtime/clock.js')} */
-const { FreshLog, KeyWriter, RecordBatch, PipelinedSender, systemClock } = await modules(
+/** @type {typeof import('../../src/delivery/fresh-log.js') & typeof import('../../src/delivery/record-batch.js') & typeof import('../../src/delivery/sent-records.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/runtime/loop.js')} */
+const { FreshLog, KeyWriter, RecordBatch, SentRecords, PipelinedSender, systemLoop } = await modules(
   'delivery/fresh-log',
   'delivery/record-batch',
+  'delivery/sent-records',
   'http/pipelined-sender',
-  'runtime/clock',
+  'runtime/loop',
 )
 
 // The pipelined sender against bare sockets that write the same bytes, made before, and count the bytes of the answers: what do requests
@@ -62,7 +63,7 @@ const userAgent = `sluice/0.1.0 node/${process.versions.node}`
 
 /** @param {URL} url @param {ServerOptions & { batches: Batches }} options */
 async function bare({ host, port }, { echo = false, secure = false, batches }) {
-  const keyField = echo ? `idempotency-key: ${batches[0]?.keyOf(0)}\r\n` : ''
+  const keyField = echo ? `idempotency-key: ${batches[0]?.textOf(0).idempotencyKey}\r\n` : ''
   const answer = `HTTP/1.1 201 Created\r\ncontent-type: application/json\r\ncontent-length: 15\r\n${keyField}\r\n{"result":true}`
   const head =
     `POST /logs/b HTTP/1.1\r\nhost: ${host}\r\nx-api-key: benchmark\r\ncontent-type: application/json\r\n` +
@@ -73,7 +74,8 @@ async function bare({ host, port }, { echo = false, secure = false, batches }) {
       const depth = batch.length
       const text = Array.from(
         { length: depth },
-        (_, index) => `${head}${batch.keyOf(index)}\r\ncontent-length: ${batch.bytesOf(index)}\r\n\r\n${body}`,
+        (_, index) =>
+          `${head}${batch.textOf(index).idempotencyKey}\r\ncontent-length: ${batch.bytesOf(index)}\r\n\r\n${body}`,
       )
       const requests = Buffer.from(text.join(''), 'latin1')
       const socket = secure
@@ -111,11 +113,14 @@ async function pipelined(sender, batches) {
     if (outcome.type === 'delivered') delivered += count
   }
   await Promise.all(
-    batches.map(async (wire) => {
-      const about = { kind: /** @type {const} */ ('logs'), bucket: 'b', records: [], wire, probe: false, settle }
+    batches.map(async (batch) => {
       while (left > 0) {
-        left -= wire.length
-        await sender.send(about)
+        left -= batch.length
+        await new Promise((resolve) => {
+          const over = () => resolve(undefined)
+          const about = { kind: /** @type {const} */ ('logs'), bucket: 'b', probe: false, fresh: false, settle, over }
+          sender.send(new SentRecords(batch, { ...about, woken() {}, parted() {} }))
+        })
       }
     }),
   )
@@ -134,7 +139,7 @@ async function contest(name, options) {
     maxConnections: connections,
     maxDepth: depth,
     requestTimeoutMs: 10_000,
-    clock: systemClock,
+    loop: systemLoop,
     connection: options.secure ? { ca: authority } : {},
   })
   const medians = await compare({

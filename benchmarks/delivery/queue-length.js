@@ -18,9 +18,10 @@ async function measure(waiting) {
     lanes: [{ kind: 'logs', bucket: 'b' }],
     sender: {
       carriage: () => ({ sender: 'undici', maxDepth: 64 }),
-      async send({ records, settle }) {
+      async send(batch) {
         await held
-        for (let index = 0; index < records.length; index++) settle(index, { type: 'delivered' })
+        batch.settle(0, { type: 'delivered' }, batch.length)
+        batch.done()
       },
       async close() {},
     },

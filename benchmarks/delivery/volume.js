@@ -14,10 +14,10 @@ const { LogIntake, RecordWriter, configure, systemClock } = await modules(
 /** @typedef {import('../../src/options/options.js').SluiceOptions} Options */
 const memory = Buffer.alloc(4096)
 const nothing = () => {}
-const queue = /** @type {import('../../src/delivery/delivery.js').Delivery} */ (
+const queue = /** @type {import('../../src/engine/engine-delivery.js').EngineDelivery} */ (
   /** @type {unknown} */ ({
-    roomFor: () => ({ memory, at: 0 }),
-    acceptWritten: nothing,
+    room: () => ({ memory, at: 0 }),
+    append: nothing,
     accept: nothing,
     suppress: nothing,
     keptForError: nothing,

@@ -5,7 +5,7 @@ import type { Exchange } from '../http/answer-collector.js'
 import { proxyFor } from '../http/proxy.js'
 import { Requester } from '../http/requester.js'
 import type { ResolvedClientOptions } from '../options/client-options.js'
-import { systemClock } from '../runtime/clock.js'
+import { systemLoop } from '../runtime/loop.js'
 import { userAgent } from '../runtime/version.js'
 import { argumentError } from './api-error.js'
 import type { ContentTypeInfo } from './content-type.js'
@@ -63,7 +63,7 @@ export class ContentService {
       requestTimeoutMs,
       proxyUrl: proxy.type === 'proxy' ? proxy.url : undefined,
       retry: this.retry,
-      clock: systemClock,
+      loop: systemLoop,
       random: Math.random,
     })
   }

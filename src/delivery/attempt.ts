@@ -5,7 +5,8 @@ import type { RecordBatch } from './record-batch.js'
 import type { RecordBuffer } from './record-buffer.js'
 import type { Pending } from './record-queue.js'
 import { type Failure, isAmbiguous, isFailure, type Unanswered, type Wait, waitOf } from './rules.js'
-import type { Batch, Outcome, Outgoing, Sender } from './sender.js'
+import type { Outcome, Sender } from './sender.js'
+import { SentRecords } from './sent-records.js'
 
 /** A record that has to be sent again, and why. */
 export interface Returned {
@@ -103,7 +104,7 @@ export class Attempt implements Unanswered {
   run(sender: Sender): Promise<AttemptResult> {
     return new Promise((resolve) => {
       this.#ended = () => resolve(this.#result())
-      void this.#send(sender, this.#outgoing())
+      this.#send(sender, this.#outgoing(this.#batch, this.fresh))
     })
   }
 
@@ -129,20 +130,20 @@ export class Attempt implements Unanswered {
       places.push(index)
     }
     this.#lane.sendAgain(places.length)
-    const settle = (from: number, outcome: Outcome, count = 1) => {
-      for (const index of places.slice(from, from + count)) this.#settle(index, outcome, 1)
-    }
-    void this.#send(sender, { ...this.#outgoing(copy), fresh: true, settle })
+    this.#send(sender, this.#outgoing(copy, true, places))
   }
 
-  async #send(sender: Sender, batch: Batch): Promise<void> {
+  #send(sender: Sender, outgoing: SentRecords): void {
     this.#sends++
-    let reason = 'the sender gave no outcome'
     try {
-      await sender.send(batch)
+      sender.send(outgoing)
     } catch (error) {
-      reason = textOf(error)
+      outgoing.end(textOf(error))
     }
+  }
+
+  /** One of its sends is over. Records of the last one that have no outcome may have arrived. */
+  #over(reason: string): void {
     const outcome = this.#broke ?? { type: 'retry', exchange: 'ambiguous', reason, backPressure: false }
     if (this.#sends === 1 && this.#unsettled > 0) this.#settle(0, outcome, this.#batch.length)
     this.#sends--
@@ -157,26 +158,24 @@ export class Attempt implements Unanswered {
     return [...open, ...this.#returned.map(({ record }) => record)]
   }
 
-  /** The batch as the sender sees it. */
-  #outgoing(batch = this.#batch): Batch {
-    let records: readonly Outgoing[] | undefined
-    return {
+  /** The records as the sender sees them. `places`: their indexes in the batch, where they are not all of it. */
+  #outgoing(records: RecordBatch, fresh: boolean, places?: readonly number[]): SentRecords {
+    return new SentRecords(records, {
       ...this.#lane.name,
-      wire: batch,
-      get records() {
-        records ??= Array.from({ length: batch.length }, (_, index) => batch.textOf(index))
-        return records
-      },
       probe: this.way === 'probe',
-      fresh: this.fresh,
+      fresh,
       woken: () => {
         this.#woken = true
       },
       parted: () => {
         this.#parted = true
       },
-      settle: (index, outcome, count = 1) => this.#settle(index, outcome, count),
-    }
+      settle: (from, outcome, count) => {
+        if (places === undefined) this.#settle(from, outcome, count)
+        else for (const index of places.slice(from, from + count)) this.#settle(index, outcome, 1)
+      },
+      over: (reason) => this.#over(reason),
+    })
   }
 
   #settle(from: number, given: Outcome, count: number): void {

@@ -90,13 +90,13 @@ export class Delivery {
     if (this.buffer.intake.accept(lane, record)) this.#due(lane)
   }
 
-  /** Room for a body of at most this many bytes. Write it there, then {@link acceptWritten} it, before anything else is accepted. */
-  roomFor(laneIndex: number, bytes: number): BodyRoom {
+  /** Room for a body of at most this many bytes. Write it there, then {@link append} it, before anything else is accepted. */
+  room(laneIndex: number, bytes: number): BodyRoom {
     return this.buffer.intake.roomFor(this.#lanes[laneIndex]!, bytes)
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
-  acceptWritten(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
+  append(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
     const lane = this.#lanes[laneIndex]!
     if (this.buffer.intake.acceptWritten(lane, bytes, severity, originOf(handedOver))) this.#due(lane)
   }

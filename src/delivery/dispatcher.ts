@@ -160,7 +160,7 @@ export class Dispatcher {
     batch.clear()
     const isIdle = this.#attempts.size === 0
     if (isIdle) this.#batches.length = 0
-    if (!isIdle || batch.memory.length <= idleBytes) this.#batches.push(batch)
+    if (!isIdle || batch.memoryBytes <= idleBytes) this.#batches.push(batch)
   }
 
   /** Send one batch and act on its result. */

@@ -1,7 +1,7 @@
 import type { Severity } from '../records/level.js'
 import type { Arena } from './arena.js'
 import { type Pending, pendingRecord } from './record-queue.js'
-import type { Batch, Outgoing, WireRecords } from './sender.js'
+import type { Outgoing } from './sender.js'
 import type { Place } from './store.js'
 
 const firstMemoryBytes = 4096
@@ -15,7 +15,7 @@ const maxBatchBytes = 262_144
  * The records of one batch as bytes: their bodies stand one behind another at the beginning of `memory`. A batch is used again for the next
  * records, so that sending allocates nothing.
  */
-export class RecordBatch implements WireRecords {
+export class RecordBatch {
   readonly #keys: KeyWriter
   #memory: Buffer = Buffer.alloc(0)
   #length = 0
@@ -40,12 +40,9 @@ export class RecordBatch implements WireRecords {
     return this.#length
   }
 
-  get used(): number {
-    return this.#used
-  }
-
-  get memory(): Buffer {
-    return this.#memory
+  /** Bytes of the memory that it keeps. */
+  get memoryBytes(): number {
+    return this.#memory.length
   }
 
   /** True when none of its records was an object, and none has a place in the store. */
@@ -53,32 +50,17 @@ export class RecordBatch implements WireRecords {
     return this.#records === undefined && this.#places === undefined
   }
 
-  reserve(bytes: number): Buffer {
-    if (bytes > this.#memory.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(bytes, firstMemoryBytes, 2 * this.#memory.length))
-      this.#memory.copy(larger, 0, 0, this.#used)
-      this.#memory = larger
-    }
-    return this.#memory
-  }
-
-  abandonMemory(): void {
-    const other = Buffer.allocUnsafeSlow(this.#used)
-    this.#memory.copy(other, 0, 0, this.#used)
-    this.#memory = other
-  }
-
-  startOf(index: number): number {
-    return index === 0 ? 0 : this.#ends[index - 1]!
-  }
-
   bytesOf(index: number): number {
-    return this.#ends[index]! - this.startOf(index)
+    return this.#ends[index]! - this.#startOf(index)
+  }
+
+  copyRun(index: number, count: number, memory: Buffer, at: number): number {
+    return at + this.#memory.copy(memory, at, this.#startOf(index), this.#ends[index + count - 1])
   }
 
   /** Bytes of `count` bodies. */
   bytesFrom(index: number, count: number): number {
-    return this.#ends[index + count - 1]! - this.startOf(index)
+    return this.#ends[index + count - 1]! - this.#startOf(index)
   }
 
   generationOf(index: number): number {
@@ -94,14 +76,10 @@ export class RecordBatch implements WireRecords {
     return this.#places?.[index]
   }
 
-  keyOf(index: number): string {
-    return this.#records?.[index]?.idempotencyKey ?? this.#keys.textOf(this.#sequences[index]!)
-  }
-
-  writeKey(index: number, at: number): number {
+  writeKey(index: number, memory: Buffer, at: number): number {
     const record = this.#records?.[index]
-    if (record !== undefined) return at + this.#memory.write(record.idempotencyKey, at, 'latin1')
-    return this.#keys.write(this.#sequences[index]!, this.#memory, at)
+    if (record !== undefined) return at + memory.write(record.idempotencyKey, at, 'latin1')
+    return this.#keys.write(this.#sequences[index]!, memory, at)
   }
 
   get mostKeyBytes(): number {
@@ -126,9 +104,10 @@ export class RecordBatch implements WireRecords {
   textOf(index: number): Outgoing {
     const record = this.#records?.[index]
     if (record !== undefined) return record
-    const from = this.startOf(index)
+    const from = this.#startOf(index)
     const to = this.#ends[index]!
-    return { body: this.#memory.toString('utf8', from, to), bytes: to - from, idempotencyKey: this.keyOf(index) }
+    const body = this.#memory.toString('utf8', from, to)
+    return { body, bytes: to - from, idempotencyKey: this.#keys.textOf(this.#sequences[index]!) }
   }
 
   /** True where bodies of so many bytes may be added, behind those of `records` others that are about to be added with them. */
@@ -165,7 +144,7 @@ export class RecordBatch implements WireRecords {
     const first = this.#length
     const start = arena.startOf(from)
     const end = arena.ends[to - 1]!
-    this.reserve(this.#used + end - start)
+    this.#reserve(this.#used + end - start)
     arena.memory.copy(this.#memory, this.#used, start, end)
     this.#hold(first + count)
     this.#sequences.set(arena.sequences.subarray(from, to), first)
@@ -184,13 +163,25 @@ export class RecordBatch implements WireRecords {
   /** Returns the index of the new record. */
   #addText({ body, bytes }: Outgoing): number {
     const index = this.#length
-    this.reserve(this.#used + bytes)
+    this.#reserve(this.#used + bytes)
     this.#memory.write(body, this.#used)
     this.#hold(index + 1)
     this.#used += bytes
     this.#ends[index] = this.#used
     this.#length++
     return index
+  }
+
+  #startOf(index: number): number {
+    return index === 0 ? 0 : this.#ends[index - 1]!
+  }
+
+  /** Make room for so many bytes of bodies. */
+  #reserve(bytes: number): void {
+    if (bytes <= this.#memory.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(bytes, firstMemoryBytes, 2 * this.#memory.length))
+    this.#memory.copy(larger, 0, 0, this.#used)
+    this.#memory = larger
   }
 
   /** Make room for so many records. */
@@ -207,15 +198,6 @@ export class RecordBatch implements WireRecords {
 function copied<Numbers extends Uint8Array | Uint32Array | Float64Array>(to: Numbers, from: Numbers): Numbers {
   to.set(from)
   return to
-}
-
-/** The records of a batch, from records whose bodies are text. */
-export function batchRecords(records: readonly Outgoing[]): Pick<Batch, 'records' | 'wire'> {
-  const wire = new RecordBatch(new KeyWriter(''))
-  for (const [sequence, record] of records.entries()) {
-    wire.add(pendingRecord({ severity: 0, ...record }, { sequence, generation: 0 }))
-  }
-  return { records, wire }
 }
 
 /** Writes idempotency keys: the prefix of the engine, a hyphen, and the sequence of the record in base 36. */

@@ -10,53 +10,34 @@ export interface Outgoing {
   readonly idempotencyKey: string
 }
 
-/** The bodies and idempotency keys of a batch, as bytes. */
-export interface WireRecords {
-  readonly length: number
-  /** The bodies stand one behind another at its beginning. The part behind `used` is free for the sender until `send` resolves. */
-  readonly memory: Buffer
-  /** Bytes of all bodies. */
-  readonly used: number
-  /** Position of a body in `memory`. */
-  startOf(index: number): number
-  /** Length of a body. */
-  bytesOf(index: number): number
-  /** Make `memory` at least this long, and return it. The bodies stay where they are; what is behind them is lost. */
-  reserve(bytes: number): Buffer
-  /** No idempotency key is longer. */
-  readonly mostKeyBytes: number
-  /** Write the idempotency key, which is ASCII, to a position of `memory` that has room for it. Returns the position behind it. */
-  writeKey(index: number, at: number): number
-  keyOf(index: number): string
-  isKey(index: number, text: string): boolean
-  /**
-   * Use other memory for these and all later records, with the same bodies at its beginning. A sender calls it before it lets go of the
-   * batch while the system may still read the old memory.
-   */
-  abandonMemory(): void
-}
-
-/** Records that go out on one connection in one go, one request each. */
-export interface Batch {
+/** Records that go out on one connection in one go, one request each. The bodies and keys are bytes, which a sender copies out. */
+export interface OutgoingBatch {
   readonly kind: RecordKind
   readonly bucket: string
-  /** The records with their bodies as text, for senders that send one at a time. Made when it is first read. */
-  readonly records: readonly Outgoing[]
-  /** The same records as bytes. */
-  readonly wire: WireRecords
-  /** True for one record that tests the service: it goes the surest way. */
+  readonly length: number
+  /** True for one record that tests the service. */
   readonly probe: boolean
   /** True where it must not go out on a connection that has been idle: that one may be lost, and nothing can wait to find out. */
-  readonly fresh?: boolean
+  readonly fresh: boolean
+  /** Length of a body. */
+  bytesOf(index: number): number
+  /** Copy `count` bodies, from that at `index` on, one behind another to `at`. Returns the position behind them. */
+  copyRun(index: number, count: number, memory: Buffer, at: number): number
+  /** No idempotency key is longer. */
+  readonly mostKeyBytes: number
+  /** Write the idempotency key, which is ASCII, to a position that has room for it. Returns the position behind it. */
+  writeKey(index: number, memory: Buffer, at: number): number
+  isKey(index: number, text: string): boolean
+  /** The record with its body as text, for senders that send one at a time. */
+  textOf(index: number): Outgoing
   /** Called when it goes out on a connection that has been idle. */
-  readonly woken?: () => void
+  woken(): void
   /** Called when some records wait until others are answered. The time between answers then says nothing about the server. */
-  readonly parted?: () => void
-  /**
-   * Reports the outcome of the record at `index`, or of `count` records from there on: once for each record, in any order, before `send`
-   * resolves.
-   */
+  parted(): void
+  /** Reports the outcome of the record at `index`, or of `count` records from there on: once for each record, in any order. */
   settle(index: number, outcome: Outcome, count?: number): void
+  /** Every record has its outcome. The last call. */
+  done(): void
 }
 
 /** The outcome of one attempt to send one record. */
@@ -104,11 +85,12 @@ export const senderNames = ['undici', 'pipelined'] as const
 
 export type SenderName = (typeof senderNames)[number]
 
-/** The port through which records leave. Implementations never throw, never reject and never repeat a request by themselves. */
+/** The port through which records leave. Implementations never throw and never repeat a request by themselves. */
 export interface Sender {
   /** It may change from batch to batch, as more is known of the service. */
   carriage(kind: RecordKind): Carriage
-  send(batch: Batch): Promise<void>
+  /** The batch is told the outcome of each record, then that it is done, perhaps before this returns. */
+  send(batch: OutgoingBatch): void
   /** Release every connection. Requests in flight are given up. */
   close(): Promise<void>
 }

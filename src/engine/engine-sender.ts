@@ -4,7 +4,8 @@ import { proxyFor } from '../http/proxy.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { ApiKey } from '../options/secret.js'
 import { userAgent } from '../runtime/version.js'
-import type { Machine, StartedSender } from './machine.js'
+import type { StartedSender } from './engine-delivery.js'
+import type { Machine } from './machine.js'
 
 /** Reports a mistake in the set-up, or a sender that changed. */
 export type ReportSender = (code: 'SLUICE_PIPELINING' | 'SLUICE_PROXY', text: string) => void
@@ -32,7 +33,7 @@ export class EngineSender {
       pipelining,
       proxyUrl: this.#proxyUrl,
       requestTimeoutMs,
-      clock: machine.clock,
+      loop: machine.clock,
       ...(machine.connection && { connection: machine.connection }),
       left: (reason) => report('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
     })

@@ -3,18 +3,19 @@ import type { RecordBuffer } from '../delivery/record-buffer.js'
 import type { Store } from '../delivery/store.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
-import { Spool } from '../spool/spool.js'
-import type { Machine } from './machine.js'
+import { Spool, type SpoolPlan } from '../spool/spool.js'
 import type { EnginePosition } from './worker-position.js'
 
 export interface EngineSpoolPlan {
+  readonly options: ResolvedOptions
   /** The folder of the spools. */
   readonly spoolDir: string
   readonly lanes: readonly LaneName[]
   /** Shows that the worker waits for the disk. @default nowhere */
   readonly position: EnginePosition | undefined
   readonly report: (text: string) => void
-  readonly machine: Machine
+  /** What a spool uses of it. */
+  readonly machine: Required<Pick<SpoolPlan, 'clock' | 'random' | 'files' | 'owners'>>
 }
 
 /** Runs work that may wait for a disk. */
@@ -28,7 +29,7 @@ export class EngineSpool {
   readonly #spool: Spool
   readonly #onDisk: OnDisk
 
-  constructor(options: ResolvedOptions, { spoolDir, lanes, position, report, machine }: EngineSpoolPlan) {
+  constructor({ options, spoolDir, lanes, position, report, machine }: EngineSpoolPlan) {
     const onDisk: OnDisk = (work) => (position === undefined ? work() : position.worker.onDisk(position.engine, work))
     this.#onDisk = onDisk
     this.#spool = new Spool({

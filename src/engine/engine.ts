@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { Delivery } from '../delivery/delivery.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
@@ -12,35 +11,30 @@ import { valueSeverity } from '../records/level.js'
 import type { ValueBytes } from '../records/value-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
-import { spooledSender } from '../spool/spooled-sender.js'
+import type { EngineDelivery } from './engine-delivery.js'
 import { EngineSender } from './engine-sender.js'
 import { type EngineSetting, lanesOf } from './engine-setting.js'
-import { EngineSpool } from './engine-spool.js'
 import { LogIntake } from './log-intake.js'
-import { type Machine, thisMachine } from './machine.js'
+import { thisMachine } from './machine.js'
 import { nothingListens } from './nothing-listens.js'
 import type { BodyWriter, EndOptions, EndStep, FlushOptions, KeyedValue, PinoLine, RecordPort } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 
 /** Time for which a process that is about to end gathers records, in case it lives on. */
 const endingMs = 50
-const noThread = 'no thread can start to deliver them at the exit: allow threads, or await close() before it'
 /** Time to move what is left to the spool, before a deadline. */
 const longestParkingMs = 250
 
-/** One delivery with its lanes, its sender, its spool and its reporter, set up from the options. */
+/** One delivery with its lanes, its sender and its reporter, set up from the options. */
 export class Engine implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
   readonly position: SharedArrayBuffer | undefined
-  readonly #machine: Machine
   readonly #reporter: Reporter
   readonly #handedOver: boolean
   readonly options: ResolvedOptions
-  readonly #delivery: Delivery
+  readonly #delivery: EngineDelivery
   readonly #logs: LogIntake
-  readonly #sender: EngineSender
-  readonly #spool: EngineSpool | undefined
   /** Writes its records. */
   readonly writer: RecordWriter
   readonly #logLane: number
@@ -50,7 +44,6 @@ export class Engine implements RecordPort {
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
     const { kinds, memory, handedOver = false, listeners, elsewhere, position, machine = thisMachine } = setting
     const { print = machine.print } = setting
-    this.#machine = machine
     this.position = position?.worker.memory
     this.options = options
     this.lanes = lanesOf(options, kinds)
@@ -58,7 +51,7 @@ export class Engine implements RecordPort {
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.writer = new RecordWriter(options)
-    const { clock, random } = machine
+    const { clock, random, files, owners } = machine
     this.#reporter = new Reporter({
       clock,
       listeners: listeners ?? ownListeners(options.onError),
@@ -69,17 +62,16 @@ export class Engine implements RecordPort {
         if (this.#logLane !== -1) this.log(this.writer.warning(message))
       },
     })
-    this.#sender = new EngineSender(options, { machine, report: (code, text) => this.misused(code, text) })
-    const { sender } = this.#sender
+    const sender = new EngineSender(options, { machine, report: (code, text) => this.misused(code, text) })
     const { spoolDir, maxQueueRecords, maxQueueBytes } = options
     const report = (text: string) => this.misused('SLUICE_SPOOL', text, text)
+    const { lanes } = this
     const spool =
       spoolDir === undefined
         ? undefined
-        : new EngineSpool(options, { spoolDir, lanes: this.lanes, position, report, machine })
-    this.#spool = spool
-    this.#delivery = new Delivery({
-      lanes: this.lanes,
+        : { options, spoolDir, lanes, position, report, machine: { clock, random, files, owners } }
+    this.#delivery = machine.openDelivery({
+      lanes,
       clock,
       random,
       service: machine.service?.(options.url),
@@ -92,8 +84,9 @@ export class Engine implements RecordPort {
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,
-      sender: spool === undefined ? sender : spooledSender(sender, () => spool.commit()),
-      ...(spool === undefined ? {} : { store: spool.store }),
+      sender: sender.sender,
+      startSender: (withinMs) => sender.moveToThread(withinMs),
+      spool,
     })
     this.#logs = new LogIntake({
       options,
@@ -104,7 +97,7 @@ export class Engine implements RecordPort {
       handedOver,
       unreadable: (error) => this.#unreadable(error),
     })
-    spool?.start(this.#delivery.buffer)
+    this.#delivery.start()
   }
 
   get memory(): SharedArrayBuffer {
@@ -141,10 +134,10 @@ export class Engine implements RecordPort {
 
   /** Accept the value record of a frame: two whole numbers with a comma between them. False where one of them is unusual. */
   plainValue(lines: Buffer, from: number, end: number, writer: ValueBytes): boolean {
-    const { memory, at } = this.#delivery.roomFor(this.#valueLane, writer.most)
+    const { memory, at } = this.#delivery.room(this.#valueLane, writer.most)
     const to = writer.read(lines, from, end, memory, at)
     if (to === -1) return false
-    this.#delivery.acceptWritten(this.#valueLane, to - at, valueSeverity, this.#handedOver)
+    this.#delivery.append(this.#valueLane, to - at, valueSeverity, this.#handedOver)
     return true
   }
 
@@ -215,18 +208,13 @@ export class Engine implements RecordPort {
 
   flush({ timeoutMs, holdsProcess, brief = timeoutMs === undefined }: FlushOptions = {}): Promise<Ledger> {
     const time = { timeoutMs: timeoutMs ?? this.options.shutdownTimeoutMs, holdsProcess, brief }
-    return this.#delivery.flush(time).then((ledger) => {
-      // A signal may end the process next.
-      this.#spool?.acknowledge()
-      return ledger
-    })
+    return this.#delivery.flush(time)
   }
 
   park({ timeoutMs, brief = timeoutMs === undefined }: EndOptions = {}): Promise<Ledger> {
     this.#logs.tell()
     return this.flush({ timeoutMs: this.#beforeParking(timeoutMs), brief }).then(() => {
-      if (this.#spool !== undefined) this.#delivery.park()
-      this.#spool?.commit()
+      this.#delivery.park()
       this.#reporter.tellAll()
       return this.stats()
     })
@@ -248,7 +236,7 @@ export class Engine implements RecordPort {
 
   /** The time for requests: at the deadline, what is left must be on disk and counted as spooled. */
   #beforeParking(timeoutMs = this.options.shutdownTimeoutMs): number {
-    return this.#spool === undefined ? timeoutMs : Math.max(timeoutMs * 0.75, timeoutMs - longestParkingMs)
+    return this.options.spoolDir === undefined ? timeoutMs : Math.max(timeoutMs * 0.75, timeoutMs - longestParkingMs)
   }
 
   ending(): void {
@@ -262,27 +250,13 @@ export class Engine implements RecordPort {
   /** Another thread makes the requests while this one is blocked. What is left then stays on disk, where there is a spool. */
   endSync(options: EndOptions = {}): EndStep {
     const { timeoutMs = this.options.shutdownTimeoutMs, brief = options.timeoutMs === undefined } = options
-    const end = () => {
+    this.#logs.end()
+    const step = this.#delivery.endSync({ timeoutMs, brief })
+    return (waitMs) => {
+      if (!step(waitMs)) return false
       this.#reporter.tellAll()
       this.#delivery.leave()
       return true
-    }
-    const { clock } = this.#machine
-    const deadline = clock.now() + timeoutMs
-    this.#logs.end()
-    const { queued, inFlight } = this.stats()
-    if (queued + inFlight === 0 || timeoutMs === 0) return end
-    const sender = this.#sender.moveToThread(timeoutMs)
-    if (sender === undefined) {
-      this.#delivery.failed(noThread)
-      return end
-    }
-    this.#spool?.commit()
-    const drain = this.#delivery.drainSync(sender, { timeoutMs: deadline - clock.now(), brief })
-    return (waitMs) => {
-      if (!drain.step(waitMs)) return false
-      sender.close()
-      return end()
     }
   }
 }

@@ -1,8 +1,8 @@
-import type { Delivery } from '../delivery/delivery.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, type WrittenHead } from '../records/encode.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { Clock } from '../runtime/clock.js'
+import type { EngineDelivery } from './engine-delivery.js'
 import type { BodyWriter, PinoLine } from './ports.js'
 import type { RecordWriter } from './record-writer.js'
 import { type CompleteLog, VolumeControl } from './volume-control.js'
@@ -10,7 +10,7 @@ import { type CompleteLog, VolumeControl } from './volume-control.js'
 interface LogIntakePlan {
   readonly options: ResolvedOptions
   readonly clock: Clock
-  readonly delivery: Delivery
+  readonly delivery: EngineDelivery
   /** Index of its lane. */
   readonly lane: number
   readonly writer: RecordWriter
@@ -60,12 +60,12 @@ export class LogIntake {
   /** See `Engine.plainLine`. */
   plain(lines: Buffer, from: number, end: number, writer: BodyWriter, passes?: () => boolean): boolean {
     const { delivery, lane, handedOver, options, writer: records } = this.#plan
-    const { memory, at } = delivery.roomFor(lane, writer.most(end - from))
+    const { memory, at } = delivery.room(lane, writer.most(end - from))
     const to = writer.write(lines, from, end, memory, at)
     if (to === -1) return false
     if (passes?.() === false) return options.keepForError === undefined
     if (records.control?.leavesAlone(writer.level, writer.severity) === false) return false
-    delivery.acceptWritten(lane, to - at, writer.severity, handedOver)
+    delivery.append(lane, to - at, writer.severity, handedOver)
     return true
   }
 

@@ -1,22 +1,16 @@
 import { maxBatch } from '../delivery/record-batch.js'
-import type { BlockingSender } from '../delivery/sender.js'
 import type { ConnectionOptions } from '../http/connector.js'
 import { ThreadSender, type ThreadSenderPlan } from '../http/thread-sender.js'
-import { type Clock, systemClock } from '../runtime/clock.js'
 import { whenDiskAnswers } from '../runtime/disk-watch.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
+import { type Loop, systemLoop } from '../runtime/loop.js'
 import { type ServiceReach, sharedReach } from '../runtime/shared-reach.js'
 import { machineOwners, type Owners } from '../spool/owner.js'
-
-/** A {@link BlockingSender} with a thread of its own. */
-export interface StartedSender extends BlockingSender {
-  /** End the thread and its requests. */
-  close(): void
-}
+import { type EngineDelivery, type EngineDeliveryPlan, SpooledDelivery, type StartedSender } from './engine-delivery.js'
 
 /** The machine as an engine uses it: whatever does not follow from the options and the records. */
 export interface Machine {
-  readonly clock: Clock
+  readonly clock: Loop
   /** Uniform in [0, 1). */
   readonly random: () => number
   readonly files: Files
@@ -31,18 +25,21 @@ export interface Machine {
   readonly service?: (url: string) => ServiceReach
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
+  /** Opens the delivery of an engine. */
+  readonly openDelivery: (plan: EngineDeliveryPlan) => EngineDelivery
   /** Start a thread that makes requests while this one is blocked. Undefined when none starts within `withinMs`. */
   readonly startSender: (plan: ThreadSenderPlan, withinMs: number) => StartedSender | undefined
 }
 
 /** The machine of this thread. */
 export const thisMachine: Machine = {
-  clock: systemClock,
+  clock: systemLoop,
   random: Math.random,
   files: nodeFiles,
   owners: machineOwners,
   maxBatch,
   whenDiskAnswers,
   service: sharedReach,
+  openDelivery: (plan) => new SpooledDelivery(plan),
   startSender: ThreadSender.start,
 }

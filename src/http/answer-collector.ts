@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici'
-import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
+import type { Timer } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
 import type { Answer } from './classify.js'
 import { decoded } from './content-coding.js'
 import { describeError } from './describe-error.js'
@@ -26,7 +27,7 @@ export type Exchange =
     }
 
 export interface CollectorPlan {
-  readonly clock: Clock
+  readonly loop: Loop
   readonly requestTimeoutMs: number
   /** A longer body is not read further. */
   readonly maxBodyBytes: number
@@ -63,8 +64,8 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
     }
     this.#controller = controller
     // Until here the connector's own time-out runs.
-    const { clock, requestTimeoutMs } = this.#plan
-    this.#timer = clock.schedule(() => setImmediate(() => this.#expire()), requestTimeoutMs)
+    const { loop, requestTimeoutMs } = this.#plan
+    this.#timer = loop.schedule(() => loop.immediate(() => this.#expire()), requestTimeoutMs)
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {

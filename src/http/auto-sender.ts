@@ -1,13 +1,10 @@
-import type { Batch, Carriage, Sender } from '../delivery/sender.js'
+import type { Carriage, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
-import type { Timer } from '../runtime/clock.js'
-import type { Breakage } from './connection-life.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
-import { loadUndici } from './load-undici.js'
 import { PipelinedSender } from './pipelined-sender.js'
 import type { ReadAnswer } from './read-answer.js'
 import type { SenderPlan } from './sender-plan.js'
-import { type ServerTraits, UndiciSender } from './undici-sender.js'
+import { UndiciSender } from './undici-sender.js'
 
 export interface OpenSenderPlan extends SenderPlan {
   readonly pipelining: 'auto' | 'off'
@@ -30,118 +27,95 @@ const single: Carriage = { sender: 'pipelined', maxDepth: 1 }
 /** Pipelining ends when connections break on this many occasions, with fewer than `answersToForgive` from each to the next. */
 const occasionsToLeave = 3
 const answersToForgive = 10_000
-const loadAfterMs = 2000
 
 /**
- * Chooses the sender for one destination. It pipelines, or it does not.
+ * Chooses how the records go out to one destination.
  *
- * At first it does not: the pipelined sender has one request in flight on each connection. Pipelining starts with a success in HTTP/1.1
- * on a connection that the server keeps. Value records are pipelined only while the server echoes `idempotency-key`, because then it
- * does not count a repeated value twice.
+ * - `trial`, at first: by the pipelined sender, one request at a time on each connection. A success in HTTP/1.1 on a connection that the server
+ *   keeps leads to `pipelined`.
+ * - `pipelined`: several at a time. Of value records only while the server echoes `idempotency-key`, because then it does not count a
+ *   repeated value twice.
+ * - `single`: as in the trial, for good. A success that is not HTTP/1.1 leads here: its server may not know of pipelining. An error may be a
+ *   balancer's: HAProxy wrote some as HTTP/1.0. Breaks on three occasions lead here, too. A break counts when several requests were written
+ *   together and one has no answer, and the server had not announced the end. Connections that were open at a break belong to its occasion: a
+ *   server that restarts is one.
+ * - `undici`: by the undici sender, for good, because an answer was not understood. While the service is tested, the first such answer
+ *   since the last success leads nowhere: it may be that of a balancer, in place of the service.
  *
- * Pipelining ends, and the undici sender takes over,
- * - when an answer is not understood;
- * - when a success is not HTTP/1.1. An error may be a balancer's: HAProxy wrote some as HTTP/1.0;
- * - when connections break on three occasions. A break counts when several requests were written together and one has no answer, and the
- *   server had not announced the end. Connections that were open at a break belong to its occasion: a server that restarts is one. While
- *   nothing is pipelined, every break counts.
- *
- * The end is for good, and its reason is reported, where the server had answered well before. Where it had not, pipelining may not be to
- * blame: after a success of the undici sender the pipelined one is tried again.
- *
- * Probes always go by the undici sender: another server than before may answer them. It is opened when it is first needed, because the
- * WebAssembly that undici reads answers with costs 125 to 175 ms of CPU and some 40 MB for a while (Node 20.20). Its files are read before
- * that, but not by a process that ends soon: when the service is down, the process may have no file descriptor left.
+ * The end of pipelining is reported, with its reason. Undici is loaded only when it is needed, because that and the WebAssembly that it reads
+ * answers with cost 125 to 175 ms of CPU and some 40 MB for a while (Node 20.20).
  */
 class AutoSender implements Sender {
   readonly #plan: OpenSenderPlan
   readonly #slots: LaneSlots
   readonly #pipelined: PipelinedSender
   #undici: UndiciSender | undefined
-  #pipelines = false
-  #usesPipelined = true
-  /** The server has answered well. Kept for the promise that pipelining ends for good, with a word, only where it may be to blame. */
-  #works = false
+  #mode: 'trial' | 'pipelined' | 'single' | 'undici' = 'trial'
   #echoes = false
+  /** An answer to a probe was not understood, and nothing has succeeded since. */
+  #forgave = false
   #occasions = 0
   #brokeAt = Number.NEGATIVE_INFINITY
   #answersSinceBreak = 0
-  readonly #loading: Timer
 
   constructor(plan: OpenSenderPlan) {
     this.#plan = plan
-    this.#loading = plan.clock.schedule(() => void loadUndici().catch(() => {}), loadAfterMs)
-    this.#slots = laneSlots(plan.maxConnections, plan.clock)
+    this.#slots = laneSlots(plan.maxConnections, plan.loop)
     const watch = {
-      saw: (answer: ReadAnswer, echoes: boolean) => this.#read(answer, echoes),
+      saw: (answer: ReadAnswer, echoes: boolean) => this.#saw(answer, echoes),
       answered: (count: number) => {
         this.#answersSinceBreak += count
       },
-      misunderstood: (reason: string) => this.#leave(`an answer was not understood (${reason})`),
-      broke: (breakage: Breakage) => this.#broke(breakage),
+      misunderstood: (reason: string, probe: boolean) => this.#misunderstood(reason, probe),
+      broke: (openedAt: number) => this.#broke(openedAt),
     }
     this.#pipelined = new PipelinedSender({ ...plan, slots: this.#slots, maxDepth: plan.maxBatch, watch })
   }
 
   carriage(kind: RecordKind): Carriage {
-    if (!this.#usesPipelined) return this.#openUndici().carriage()
-    const pipelines = this.#pipelines && (kind === 'logs' || this.#echoes)
+    if (this.#undici !== undefined) return this.#undici.carriage()
+    const pipelines = this.#mode === 'pipelined' && (kind === 'logs' || this.#echoes)
     const carriage = pipelines ? this.#pipelined.carriage(kind) : single
     return this.#echoes ? { ...carriage, repeatable: true } : carriage
   }
 
-  send(batch: Batch): Promise<void> {
-    return (this.#usesPipelined && !batch.probe ? this.#pipelined : this.#openUndici()).send(batch)
+  send(batch: OutgoingBatch): void {
+    const sender = this.#undici ?? this.#pipelined
+    sender.send(batch)
   }
 
   async close(): Promise<void> {
-    this.#loading.cancel()
     await Promise.all([this.#undici?.close(), this.#pipelined.close()])
   }
 
-  #openUndici(): UndiciSender {
-    const saw = (traits: ServerTraits) => this.#saw(traits)
-    this.#undici ??= new UndiciSender({ ...this.#plan, slots: this.#slots, saw })
-    return this.#undici
-  }
-
-  /** Success of a request by the undici sender. */
-  #saw({ plain, echoes }: ServerTraits): void {
-    this.#echoes = echoes
-    if (!plain || this.#usesPipelined || this.#works) return
-    this.#works = true
-    this.#usesPipelined = true
-  }
-
-  /** Answer to a request by the pipelined sender. */
-  #read({ status, version, last }: ReadAnswer, echoes: boolean): void {
+  #saw({ status, version, last }: ReadAnswer, echoes: boolean): void {
     if (status < 200 || status >= 300) return
     this.#echoes = echoes
-    if (version !== '1.1') {
-      if (this.#works) this.#leave(`the server answers with HTTP/${version}`)
-    } else if (!last && this.#usesPipelined && !this.#pipelines) {
-      this.#works = true
-      this.#pipelines = true
-      this.#occasions = 0
+    this.#forgave = false
+    if (version !== '1.1') this.#leave('single', `the server answers with HTTP/${version}`)
+    else if (!last && this.#mode === 'trial') this.#mode = 'pipelined'
+  }
+
+  #misunderstood(reason: string, probe: boolean): void {
+    if (probe && !this.#forgave) this.#forgave = true
+    else this.#leave('undici', `an answer was not understood (${reason})`)
+  }
+
+  #broke(openedAt: number): void {
+    if (openedAt <= this.#brokeAt) return
+    this.#brokeAt = this.#plan.loop.now()
+    this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1
+    this.#answersSinceBreak = 0
+    if (this.#occasions >= occasionsToLeave) {
+      this.#leave('single', 'connections broke again and again with requests on them')
     }
   }
 
-  #broke({ openedAt, requests, usual }: Breakage): void {
-    if (!this.#usesPipelined || (this.#pipelines && (requests === 1 || usual))) return
-    if (openedAt <= this.#brokeAt) return
-    this.#brokeAt = this.#plan.clock.now()
-    this.#occasions = this.#answersSinceBreak >= answersToForgive ? 1 : this.#occasions + 1
-    this.#answersSinceBreak = 0
-    if (this.#occasions >= occasionsToLeave) this.#leave('connections broke again and again with requests on them')
-  }
-
-  /** Connections that are still in use change nothing any more. */
-  #leave(reason: string): void {
-    if (!this.#usesPipelined) return
-    this.#usesPipelined = false
-    this.#pipelines = false
-    this.#occasions = 0
-    this.#brokeAt = this.#plan.clock.now()
-    if (this.#works) this.#plan.left(reason)
+  #leave(mode: 'single' | 'undici', reason: string): void {
+    if (this.#mode === 'pipelined') this.#plan.left(reason)
+    // In its trial a server that is behind a balancer may still show better.
+    else if (mode === 'single') return
+    this.#mode = mode
+    if (mode === 'undici') this.#undici ??= new UndiciSender({ ...this.#plan, slots: this.#slots })
   }
 }

@@ -71,30 +71,26 @@ export class ConnectionLife {
   }
 }
 
-/** Answers after which the server says that it closes one connection. */
-export class SpokenLimit {
+/** The age of one connection. Until the server says something on it, its word on earlier ones counts. */
+export class ConnectionAge implements Aged {
+  served = 0
+  limit: number
   readonly #life: ConnectionLife
-  #answers: number
   #max: number | undefined
 
-  /** Until the server says something on this connection, its word on earlier ones counts. */
   constructor(life: ConnectionLife) {
     this.#life = life
-    this.#answers = life.limit
-  }
-
-  get answers(): number {
-    return this.#answers
+    this.limit = life.limit
   }
 
   /**
-   * Take `keep-alive: max=N` from the answer number `served`. Some servers send the number of all requests of a connection, like node:http.
-   * Others count down those that are left, like Apache.
+   * Take `keep-alive: max=N` from the next answer, which does not count as served yet. Some servers send the number of all requests of a
+   * connection, like node:http. Others count down those that are left, like Apache.
    */
-  read(max: number | undefined, served: number): void {
+  read(max: number | undefined): void {
     if (max === undefined || max === this.#max) return
     const countsDown = this.#max !== undefined && max < this.#max
-    this.#answers = countsDown ? served + max : max
+    this.limit = countsDown ? this.served + 1 + max : max
     if (this.#max === undefined) this.#life.announced(max)
     this.#max = max
   }
@@ -106,19 +102,12 @@ export interface PipelineWatch {
   saw(answer: ReadAnswer, echoes: boolean): void
   /** Answers have come in good order. */
   answered(count: number): void
-  misunderstood(reason: string): void
-  /** A connection with unanswered requests has broken, and the server had not announced it. */
-  broke(breakage: Breakage): void
-}
-
-export interface Breakage {
-  /** Time of the clock when the connection was opened. */
-  readonly openedAt: number
-  /** Requests that were written together. */
-  readonly requests: number
+  /** `probe`: the bytes came while a record tested the service. */
+  misunderstood(reason: string, probe: boolean): void
   /**
-   * True when it says nothing about pipelining: none of the requests was answered, and it was a time-out, as of a server that is stuck, or
-   * the connection had been idle, when servers close it without a word.
+   * A connection, opened at this time of the loop, has broken. Of several requests that had been written together one had no answer. The
+   * server had not announced it, and it was no usual end: a time-out without any answer, as of a server that is stuck, or that of a
+   * connection that had been idle, which servers close without a word.
    */
-  readonly usual: boolean
+  broke(openedAt: number): void
 }

@@ -1,24 +1,22 @@
-import type { Duplex } from 'node:stream'
-import type { buildConnector } from 'undici'
 import type { RecordKind } from '../records/wire.js'
-import type { Clock } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
 import type { ConnectionLife, PipelineWatch } from './connection-life.js'
 import type { Claim, ConnectionSlots, Holder } from './connection-slots.js'
 import { describeError } from './describe-error.js'
 import { doubtfulMs } from './idle-times.js'
 import { type ConnectionOwner, PipelinedConnection } from './pipelined-connection.js'
 import type { Transmission } from './transmission.js'
+import type { Dial, Wire } from './wire.js'
 
 export interface ConnectionPoolPlan {
-  readonly base: URL
   readonly kind: RecordKind
-  readonly connect: buildConnector.connector
+  readonly dial: Dial
   /** Shared with other senders to the same server. */
   readonly slots: ConnectionSlots
   /** Shared by the lanes. */
   readonly life: ConnectionLife
   readonly requestTimeoutMs: number
-  readonly clock: Clock
+  readonly loop: Loop
   readonly watch: PipelineWatch
 }
 
@@ -30,7 +28,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
   readonly #idle: PipelinedConnection[] = []
   /** Connections that have ended and are not yet closed. */
   readonly #leaving = new Set<PipelinedConnection>()
-  readonly #dialling = new Set<Duplex>()
+  readonly #dialling = new Set<Wire>()
   readonly #claims = new Set<Claim>()
   readonly #waiting: Transmission[] = []
   #closed = false
@@ -45,11 +43,11 @@ export class ConnectionPool implements ConnectionOwner, Holder {
       transmission.breakOff({ reason: closedReason })
       return
     }
-    const { fresh, woken } = transmission.batch
+    const { batch } = transmission
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       const wasIdle = connection.idleMs >= doubtfulMs
-      if (!connection.stale && !(wasIdle && fresh)) {
-        if (wasIdle) woken?.()
+      if (!connection.stale && !(wasIdle && batch.fresh)) {
+        if (wasIdle) batch.woken()
         connection.carry(transmission)
         return
       }
@@ -88,7 +86,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
   close(): void {
     this.#closed = true
     for (const claim of this.#claims) this.#plan.slots.withdraw(claim)
-    for (const socket of this.#dialling) socket.destroy()
+    for (const wire of this.#dialling) wire.destroy()
     for (const connection of [...this.#open, ...this.#leaving]) connection.destroy(closedReason)
     for (const transmission of this.#waiting.splice(0)) transmission.breakOff({ reason: closedReason })
   }
@@ -109,38 +107,39 @@ export class ConnectionPool implements ConnectionOwner, Holder {
   }
 
   #connect(): void {
-    const { slots, base, connect } = this.#plan
-    const { host, hostname, protocol, port } = base
-    let waits = true
-    const settle = (error: Error | null, connected: Duplex | null) => {
-      if (!waits) return
-      waits = false
-      this.#dialling.delete(socket)
-      if (connected === null) this.#failed(error)
-      else this.#connected(connected)
-    }
-    const target = { host, hostname: hostname.replace(/^\[|\]$/g, ''), protocol, port }
-    const socket = connect(target, (...[error, connected]) => settle(error, connected)) as unknown as Duplex
-    this.#dialling.add(socket)
-    // The only event of a socket that is destroyed while it connects.
-    socket.once('close', () => settle(null, null))
-    slots.hold(socket)
+    const { slots, dial } = this.#plan
+    let connection: PipelinedConnection | undefined
+    const wire = dial({
+      opened: () => {
+        this.#dialling.delete(wire)
+        if (this.#closed) wire.destroy()
+        else {
+          connection = this.#connectionOn(wire)
+          this.#open.add(connection)
+          this.free(connection)
+        }
+      },
+      received: (bytes) => connection?.received(bytes),
+      flushed: () => connection?.flushed(),
+      ended: () => connection?.ended(),
+      closed: (end) => {
+        if (connection !== undefined) {
+          connection.closed(end)
+          this.#leaving.delete(connection)
+        } else if (this.#dialling.delete(wire)) this.#failed(end.error)
+        slots.closed(end)
+      },
+    })
+    this.#dialling.add(wire)
   }
 
-  #connected(socket: Duplex): void {
-    if (this.#closed) {
-      socket.destroy()
-      return
-    }
-    const { clock, requestTimeoutMs, watch, kind, life } = this.#plan
-    const connection = new PipelinedConnection({ socket, clock, requestTimeoutMs, watch, kind, life, owner: this })
-    this.#open.add(connection)
-    socket.once('close', () => this.#leaving.delete(connection))
-    this.free(connection)
+  #connectionOn(wire: Wire): PipelinedConnection {
+    const { loop, requestTimeoutMs, watch, kind, life } = this.#plan
+    return new PipelinedConnection({ wire, loop, requestTimeoutMs, watch, kind, life, owner: this })
   }
 
-  #failed(error: Error | null): void {
-    const reason = error === null ? 'the connection closed before it was made' : describeError(error)
+  #failed(error: Error | undefined): void {
+    const reason = error === undefined ? 'the connection closed before it was made' : describeError(error)
     this.#waiting.shift()?.breakOff({ reason })
     this.#dial()
   }

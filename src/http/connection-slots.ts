@@ -1,10 +1,10 @@
-import type { Duplex } from 'node:stream'
 import type { RecordKind } from '../records/wire.js'
-import { type Clock, setImmediate } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
+import type { WireEnd } from './wire.js'
 
 /** A request for a slot. */
 export interface Claim {
-  /** The slot is taken: open a connection with it, or release it. */
+  /** The slot is taken: open a connection with it, and tell of its end, or release it. */
   granted(): void
 }
 
@@ -26,7 +26,7 @@ const scarceMs = 600_000
  */
 export class ConnectionSlots {
   readonly #most: number
-  readonly #clock: Clock
+  readonly #loop: Loop
   readonly #claims = new Set<Claim>()
   readonly #holders = new Set<Holder>()
   /** The lanes of one engine. */
@@ -37,9 +37,9 @@ export class ConnectionSlots {
   /** Connections that end as soon as they are idle. */
   #surplus = 0
 
-  constructor(most: number, clock: Clock, lanes = new Set<ConnectionSlots>()) {
+  constructor(most: number, loop: Loop, lanes = new Set<ConnectionSlots>()) {
     this.#most = most
-    this.#clock = clock
+    this.#loop = loop
     this.#lanes = lanes.add(this)
   }
 
@@ -78,28 +78,26 @@ export class ConnectionSlots {
     this.#grant()
   }
 
-  /** Use the slot for this connection, until it is closed and the server has noticed that. */
-  hold(socket: Duplex): void {
-    socket.once('close', () => {
-      if (isOutOfDescriptors(socket)) for (const lane of this.#lanes) lane.#giveBack()
-      const release = () => this.release()
-      if (serverKnows(socket)) setImmediate(release)
-      else this.#clock.schedule(release, hearingMs)
-    })
+  /** A connection with a slot is closed. The slot is free when the server has noticed that, too. */
+  closed({ error, serverKnows }: WireEnd): void {
+    if (isOutOfDescriptors(error)) for (const lane of this.#lanes) lane.#giveBack()
+    const release = () => this.release()
+    if (serverKnows) this.#loop.immediate(release)
+    else this.#loop.schedule(release, hearingMs)
   }
 
   #giveBack(): void {
-    const isScarce = this.#clock.now() < this.#scarceUntil
+    const isScarce = this.#loop.now() < this.#scarceUntil
     // They are on their way.
     if (isScarce && this.#taken > this.#fewer) return
-    this.#scarceUntil = this.#clock.now() + scarceMs
+    this.#scarceUntil = this.#loop.now() + scarceMs
     this.#fewer = Math.max(1, this.#taken >> 1)
     this.#surplus = Math.max(0, this.#taken - this.#fewer)
     for (const holder of this.#holders) while (this.#surplus > 0 && holder.giveWay()) this.#surplus--
   }
 
   #grant(): void {
-    const most = this.#clock.now() < this.#scarceUntil ? Math.min(this.#fewer, this.#most) : this.#most
+    const most = this.#loop.now() < this.#scarceUntil ? Math.min(this.#fewer, this.#most) : this.#most
     for (const claim of this.#claims) {
       if (this.#taken >= most) return
       this.#taken++
@@ -109,20 +107,15 @@ export class ConnectionSlots {
   }
 }
 
-/** True when the server has ended the connection itself, or there never was one. */
-function serverKnows({ readableEnded, errored }: Duplex): boolean {
-  return readableEnded || (errored as NodeJS.ErrnoException | null)?.syscall !== undefined
-}
-
-function isOutOfDescriptors({ errored }: Duplex): boolean {
-  const code = (errored as NodeJS.ErrnoException | null)?.code
+function isOutOfDescriptors(error: NodeJS.ErrnoException | undefined): boolean {
+  const code = error?.code
   return code === 'EMFILE' || code === 'ENFILE'
 }
 
 /** Slots for each kind of record. The lanes never wait for each other's connections. */
 export type LaneSlots = Readonly<Record<RecordKind, ConnectionSlots>>
 
-export function laneSlots(most: number, clock: Clock): LaneSlots {
+export function laneSlots(most: number, loop: Loop): LaneSlots {
   const lanes = new Set<ConnectionSlots>()
-  return { logs: new ConnectionSlots(most, clock, lanes), values: new ConnectionSlots(most, clock, lanes) }
+  return { logs: new ConnectionSlots(most, loop, lanes), values: new ConnectionSlots(most, loop, lanes) }
 }

@@ -1,7 +1,12 @@
+// By another name than the banner that many bundles begin with.
+import { createRequire as requireOf } from 'node:module'
 import type * as undici from 'undici'
+import { describeError } from './describe-error.js'
 
 let loaded: typeof undici | undefined
 let loading: Promise<typeof undici> | undefined
+/** Node keeps the error of an import for ever. */
+let isImportSpoilt = false
 
 /** undici, once {@link loadUndici} has loaded it. */
 export function loadedUndici(): typeof undici | undefined {
@@ -9,13 +14,14 @@ export function loadedUndici(): typeof undici | undefined {
 }
 
 /**
- * Loads undici. It is not imported at the start: that takes a thread some 100 ms of CPU, and a process that ends soon does not need it.
+ * Loads undici. It is not imported at the start: that takes a thread some 100 ms of CPU, and few processes need it.
  *
- * @throws where a file cannot be read. The next call tries again.
+ * @throws where a file cannot be read, as in a process without a free file descriptor. The next call tries again.
  */
 export function loadUndici(): Promise<typeof undici> {
   loading ??= load().catch((error) => {
     loading = undefined
+    isImportSpoilt = true
     throw error
   })
   return loading
@@ -23,6 +29,14 @@ export function loadUndici(): Promise<typeof undici> {
 
 async function load(): Promise<typeof undici> {
   // Bun has something of its own under the name of the package, without dispatchers. A file of the package is the package.
-  loaded = await import('undici/index.js')
+  loaded = isImportSpoilt ? required() : await import('undici/index.js')
   return loaded
+}
+
+function required(): typeof undici {
+  try {
+    return requireOf(import.meta.url)('undici/index.js')
+  } catch (cause) {
+    throw new Error(`undici cannot be loaded: ${describeError(cause)}`, { cause })
+  }
 }

@@ -1,12 +1,14 @@
-import type { Duplex } from 'node:stream'
 import type { RecordKind } from '../records/wire.js'
-import { type Clock, setImmediate, type Timer } from '../runtime/clock.js'
-import { type ConnectionLife, type PipelineWatch, SpokenLimit } from './connection-life.js'
+import type { Timer } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
+import { ConnectionAge, type ConnectionLife, type PipelineWatch } from './connection-life.js'
 import { describeError } from './describe-error.js'
 import { keptIdleMs } from './idle-times.js'
 import { type AnswerRun, noRequests, type ReadAnswer } from './read-answer.js'
+import { RequestWriter } from './request-writer.js'
 import { ResponseReader } from './response-reader.js'
 import type { BreakOff, Transmission } from './transmission.js'
+import type { Wire, WireEnd } from './wire.js'
 
 /** The owner of a connection. */
 export interface ConnectionOwner {
@@ -17,9 +19,9 @@ export interface ConnectionOwner {
 }
 
 export interface PipelinedConnectionPlan {
-  /** A connected socket, which this connection owns. */
-  readonly socket: Duplex
-  readonly clock: Clock
+  /** It is open. This connection owns it, and is told what happens to it. */
+  readonly wire: Wire
+  readonly loop: Loop
   readonly requestTimeoutMs: number
   readonly owner: ConnectionOwner
   readonly watch: PipelineWatch
@@ -34,20 +36,20 @@ const partingMs = 1000
 
 /**
  * One connection on which requests are pipelined. It carries one batch at a time, written in one go, and reads the answers in their order.
- * The next batch is written when all of the one before is answered and has left the buffer of the socket.
+ * The next batch is written when all of the one before is answered and has left the buffer of the socket: its requests stand in memory that
+ * serves again. A connection that ends before takes the memory with it, because the system may still read it.
  *
  * The connection ends at bytes that are not understood, at an answer without a request or with the idempotency key of another one, when the
  * server hangs up, and after `requestTimeoutMs` without a whole answer. An unexpected answer makes the answers before it doubtful, unless
  * they have a key: records that have no outcome yet become ambiguous.
  */
 export class PipelinedConnection {
-  readonly openedAt: number
-  /** Answers so far. */
-  served = 0
-  /** True when the last answer announced the end of the connection. */
-  announced = false
   readonly #plan: PipelinedConnectionPlan
+  readonly #openedAt: number
   readonly #reader = new ResponseReader()
+  readonly #writer = new RequestWriter()
+  /** It will be looked at whether it needs its memory. */
+  #mayShrink = false
   #transmission: Transmission | undefined
   /** About the part that was written last: its requests, true when it has left the socket, and the answers before it. */
   #partSize = 0
@@ -56,42 +58,51 @@ export class PipelinedConnection {
   /** True when the connection was idle before it. */
   #wasIdle = false
   #lastAnswer: ReadAnswer | undefined
-  readonly #limit: SpokenLimit
-  #error: Error | undefined
+  readonly #age: ConnectionAge
+  /** True when the last answer announced the end of the connection. */
+  #announced = false
   #ended = false
   /** Time of the clock at the last write or answer. */
   #progressAt = 0
   #timer: Timer | undefined
   #timerAt = 0
+  /** Until it is closed, where the server gets time for that. */
+  #parting: Timer | undefined
 
   constructor(plan: PipelinedConnectionPlan) {
     this.#plan = plan
-    this.openedAt = plan.clock.now()
-    this.#progressAt = this.openedAt
-    const { socket, life } = plan
-    this.#limit = new SpokenLimit(life)
-    socket.on('data', (chunk: Buffer) => this.#guarded(() => this.#read(chunk)))
-    socket.on('error', (error) => {
-      this.#error = error
-    })
-    socket.on('end', () => this.#end({ reason: 'the server closed the connection' }))
-    socket.on('close', () => this.#end({ reason: this.#error ? describeError(this.#error) : 'the connection closed' }))
+    this.#openedAt = plan.loop.now()
+    this.#progressAt = this.#openedAt
+    this.#age = new ConnectionAge(plan.life)
   }
 
-  /** Answers after which the server says that it ends. */
-  get limit(): number {
-    return this.#limit.answers
+  /** Called by the wire, like the next three. */
+  received(bytes: Buffer): void {
+    this.#guarded(() => this.#read(bytes))
+  }
+
+  flushed(): void {
+    this.#flushed = true
+    this.#guarded(() => this.#goOn())
+  }
+
+  ended(): void {
+    this.#end({ reason: 'the server closed the connection' })
+  }
+
+  closed({ error }: WireEnd): void {
+    this.#parting?.cancel()
+    this.#end({ reason: error === undefined ? 'the connection closed' : describeError(error) })
   }
 
   /** True when it has ended or is about to: the server takes no more requests on it, or may close it. */
   get stale(): boolean {
-    const { socket, clock } = this.#plan
-    return !socket.writable || this.served >= this.limit || clock.now() >= this.#dueAt
+    return this.#ended || this.#age.served >= this.#age.limit || this.#plan.loop.now() >= this.#dueAt
   }
 
   /** Time since the last answer. */
   get idleMs(): number {
-    return this.#plan.clock.now() - this.#progressAt
+    return this.#plan.loop.now() - this.#progressAt
   }
 
   carry(transmission: Transmission): void {
@@ -107,41 +118,36 @@ export class PipelinedConnection {
   /** End it at once, without time for the server to close it. */
   destroy(reason: string): void {
     this.#end({ reason }, { blameless: true })
-    this.#plan.socket.destroy()
+    this.#plan.wire.destroy()
   }
 
   #write(transmission: Transmission): void {
-    const { socket, clock, requestTimeoutMs, kind, life } = this.#plan
-    const most = life.allowance(kind, this)
+    const { wire, loop, requestTimeoutMs, kind, life } = this.#plan
+    const most = life.allowance(kind, this.#age)
     if (most === 0) {
       this.#end({ reason: 'the server takes no more requests on this connection' }, { blameless: true, parts: true })
       return
     }
-    const bytes = transmission.write(most)
+    const bytes = transmission.write(most, this.#writer)
     if (bytes === undefined) {
       this.#end({ reason: 'the key has characters that no header may have' }, { blameless: true, parts: true })
       return
     }
     this.#partSize = transmission.awaiting
-    this.#servedBefore = this.served
+    this.#servedBefore = this.#age.served
     this.#flushed = false
-    const now = clock.now()
-    this.#wasIdle = this.served > 0 && now - this.#progressAt >= idleFromMs
+    const now = loop.now()
+    this.#wasIdle = this.#age.served > 0 && now - this.#progressAt >= idleFromMs
     this.#progressAt = now
     this.#arm(this.#progressAt + requestTimeoutMs)
-    socket.write(bytes, this.#onFlushed)
-  }
-
-  readonly #onFlushed = (): void => {
-    this.#flushed = true
-    this.#guarded(() => this.#goOn())
+    wire.write(bytes)
   }
 
   #read(chunk: Buffer): void {
     if (this.#ended) return
     const reader = this.#reader
     const transmission = this.#transmission
-    const before = this.served
+    const before = this.#age.served
     reader.push(chunk)
     const requests = transmission ?? noRequests
     for (let run = reader.next(requests); run !== undefined; run = reader.next(requests)) {
@@ -152,10 +158,10 @@ export class PipelinedConnection {
       this.#take(run, transmission)
       if (this.#ended) return
     }
-    if (this.served > before) {
-      this.#progressAt = this.#plan.clock.now()
-      this.#plan.life.answered(this.served - before)
-      this.#plan.watch.answered(this.served - before)
+    if (this.#age.served > before) {
+      this.#progressAt = this.#plan.loop.now()
+      this.#plan.life.answered(this.#age.served - before)
+      this.#plan.watch.answered(this.#age.served - before)
     }
     if (reader.over) this.#readerOver()
     else if (reader.pending && (transmission === undefined || transmission.awaiting === 0)) {
@@ -174,11 +180,11 @@ export class PipelinedConnection {
     }
     if (answer !== this.#lastAnswer) {
       this.#lastAnswer = answer
-      this.announced = answer.closes
-      this.#limit.read(answer.keepAliveMax, this.served + 1)
+      this.#announced = answer.closes
+      this.#age.read(answer.keepAliveMax)
       this.#plan.watch.saw(answer, key === 'right')
     }
-    this.served += count
+    this.#age.served += count
     transmission.take(run)
   }
 
@@ -201,7 +207,7 @@ export class PipelinedConnection {
   #misunderstood(failure: string, { doubtful = false } = {}): void {
     const reason = `the answer is not understood: ${failure}`
     if (doubtful) this.#transmission?.doubt(reason)
-    this.#plan.watch.misunderstood(failure)
+    this.#plan.watch.misunderstood(failure, this.#transmission?.batch.probe ?? false)
     this.#end({ reason }, { blameless: true })
   }
 
@@ -214,10 +220,20 @@ export class PipelinedConnection {
       return
     }
     this.#transmission = undefined
-    this.#progressAt = this.#plan.clock.now()
+    this.#progressAt = this.#plan.loop.now()
     this.#arm(this.#dueAt)
     this.#plan.owner.free(this)
     transmission.done()
+    if (this.#writer.isLarge && !this.#mayShrink) {
+      this.#mayShrink = true
+      // The next batch of a busy lane comes before.
+      this.#plan.loop.immediate(this.#shrink)
+    }
+  }
+
+  readonly #shrink = (): void => {
+    this.#mayShrink = false
+    if (this.#transmission === undefined) this.#writer.forget()
   }
 
   /**
@@ -229,29 +245,27 @@ export class PipelinedConnection {
     this.#ended = true
     this.#timer?.cancel()
     if (parts) this.#part()
-    else this.#plan.socket.destroy()
+    else this.#plan.wire.destroy()
     const transmission = this.#transmission
     const cutOff = this.#reader.end(transmission ?? noRequests)
     if (cutOff !== undefined && transmission !== undefined && transmission.awaiting > 0) {
       this.#take(cutOff, transmission)
     }
     this.#transmission = undefined
-    if (this.announced) this.#plan.life.closed(this)
+    if (this.#announced) this.#plan.life.closed(this.#age)
     this.#plan.owner.lost(this)
     if (transmission === undefined) return
-    if (transmission.awaiting > 0 && !this.announced && !blameless) {
-      const usual = this.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
-      this.#plan.watch.broke({ openedAt: this.openedAt, requests: this.#partSize, usual })
+    if (transmission.awaiting > 0 && this.#partSize > 1 && !this.#announced && !blameless) {
+      const isUsual = this.#age.served === this.#servedBefore && (how.timedOut === true || this.#wasIdle)
+      if (!isUsual) this.#plan.watch.broke(this.#openedAt)
     }
-    if (!this.#flushed) transmission.abandonMemory()
     transmission.breakOff(how)
   }
 
   #part(): void {
-    const { socket, clock } = this.#plan
-    const timer = clock.schedule(() => socket.destroy(), partingMs)
-    socket.once('close', () => timer.cancel())
-    socket.end()
+    const { wire, loop } = this.#plan
+    this.#parting = loop.schedule(() => wire.destroy(), partingMs)
+    wire.end()
   }
 
   /** Time of the clock at which it ends: without an answer, or idle. */
@@ -262,22 +276,22 @@ export class PipelinedConnection {
 
   /** There is one timer. It fires early, so that it need not be set for each batch. */
   #arm(at: number): void {
-    const { clock } = this.#plan
+    const { loop } = this.#plan
     if (this.#timer !== undefined && this.#timerAt <= at) return
     this.#timer?.cancel()
     this.#timerAt = at
-    this.#timer = clock.schedule(() => this.#look(), at - clock.now())
+    this.#timer = loop.schedule(() => this.#look(), at - loop.now())
   }
 
   #look(): void {
     this.#timer = undefined
     const dueAt = this.#dueAt
-    if (dueAt > this.#plan.clock.now()) this.#arm(dueAt)
+    if (dueAt > this.#plan.loop.now()) this.#arm(dueAt)
     else if (this.#transmission === undefined) this.end('idle')
     else {
       // One turn of the event loop later, so that an answer counts that came while the loop was blocked.
       const progressAt = this.#progressAt
-      setImmediate(() => this.#expire(progressAt))
+      this.#plan.loop.immediate(() => this.#expire(progressAt))
     }
   }
 
@@ -287,7 +301,7 @@ export class PipelinedConnection {
     else this.#end({ reason: `no answer within ${this.#plan.requestTimeoutMs} ms`, timedOut: true }, { parts: true })
   }
 
-  /** An error that is thrown in an event of a socket would end the application. */
+  /** An error that is thrown in an event of a wire would end the application. */
   #guarded(work: () => void): void {
     try {
       work()

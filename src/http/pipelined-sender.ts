@@ -1,4 +1,4 @@
-import type { Batch, Carriage, Sender } from '../delivery/sender.js'
+import type { Carriage, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import { ConnectionLife, type PipelineWatch } from './connection-life.js'
 import { ConnectionPool } from './connection-pool.js'
@@ -8,10 +8,13 @@ import { type PrebuiltHead, prebuiltHead } from './request-head.js'
 import { PartBounds } from './request-writer.js'
 import type { SenderPlan } from './sender-plan.js'
 import { Transmission } from './transmission.js'
+import { type Dial, socketDial } from './wire.js'
 
 export interface PipelinedSenderPlan extends SenderPlan {
   /** Most requests in flight on one connection. */
   readonly maxDepth: number
+  /** @default sockets of Node */
+  readonly dial?: Dial
   /** @default none */
   readonly watch?: PipelineWatch
 }
@@ -35,15 +38,15 @@ export class PipelinedSender implements Sender {
       url,
       maxConnections,
       requestTimeoutMs,
-      clock,
-      slots = laneSlots(maxConnections, clock),
+      loop,
+      slots = laneSlots(maxConnections, loop),
       connection,
+      dial = socketDial(quietConnector({ connectTimeoutMs: requestTimeoutMs, ...connection }), new URL(url)),
       watch = noWatch,
     } = plan
     this.#plan = plan
     this.#base = new URL(url)
-    const connect = quietConnector({ connectTimeoutMs: requestTimeoutMs, ...connection })
-    const common = { base: this.#base, connect, life: new ConnectionLife(), requestTimeoutMs, clock, watch }
+    const common = { dial, life: new ConnectionLife(), requestTimeoutMs, loop, watch }
     const pool = (kind: RecordKind) => new ConnectionPool({ ...common, kind, slots: slots[kind] })
     this.#pools = { logs: pool('logs'), values: pool('values') }
     const secure = this.#base.protocol === 'https:'
@@ -54,13 +57,11 @@ export class PipelinedSender implements Sender {
     return { sender: 'pipelined', maxDepth: Math.min(this.#plan.maxDepth, this.#parts[kind].depth) }
   }
 
-  send(batch: Batch): Promise<void> {
+  send(batch: OutgoingBatch): void {
     const { kind, bucket } = batch
     const { apiKey } = this.#plan
-    return new Promise((done) => {
-      const head = () => this.#head(kind, bucket)
-      this.#pools[kind].carry(new Transmission({ batch, apiKey, head, parts: this.#parts[kind], done }))
-    })
+    const head = () => this.#head(kind, bucket)
+    this.#pools[kind].carry(new Transmission({ batch, apiKey, head, parts: this.#parts[kind] }))
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { WireRecords } from '../delivery/sender.js'
+import type { OutgoingBatch } from '../delivery/sender.js'
 
 const mostBytes = 262_144
 /**
@@ -36,47 +36,78 @@ export class PartBounds {
 
 /** Requests that go out in one go. */
 export interface Requests {
-  /** A part of the memory of the batch. */
+  /** A part of the memory of the writer, until it writes the next requests. */
   readonly bytes: Buffer
   /** The first record behind them. */
   readonly end: number
 }
 
-/**
- * Write the requests of the records from `from` to `end`, or as many of them as go out in one go, behind the bodies of a batch. `head`
- * reaches up to the value of `idempotency-key`. Nothing is allocated for a record.
- */
-export function writeRequests(
-  records: WireRecords,
-  {
-    head,
-    from,
-    end: most,
-    maxBytes,
-  }: { readonly head: Buffer; readonly from: number; readonly end: number; readonly maxBytes: number },
-): Requests {
-  const besideBody = head.length + records.mostKeyBytes + lengthField.length + mostLengthDigits + emptyLine.length
-  let end = from
-  let room = 0
-  do {
-    room += besideBody + records.bytesOf(end++)
-  } while (end < most && room + besideBody + records.bytesOf(end) <= maxBytes)
-  const start = records.used
-  const memory = records.reserve(start + room)
-  let at = start
-  for (let index = from; index < end; index++) {
-    const bodyAt = records.startOf(index)
-    const bytes = records.bytesOf(index)
-    memory.set(head, at)
-    at = records.writeKey(index, at + head.length)
-    memory.set(lengthField, at)
-    at = writeNumber(bytes, memory, at + lengthField.length)
-    memory.set(emptyLine, at)
-    at += emptyLine.length
-    memory.copyWithin(at, bodyAt, bodyAt + bytes)
-    at += bytes
+const firstMemoryBytes = 4096
+/** Memory that an idle connection keeps, at most. */
+const idleBytes = 16_384
+
+/** Writes the requests of one connection, in memory of its own, which serves again. Nothing is allocated for a record. */
+export class RequestWriter {
+  #memory: Buffer = Buffer.alloc(0)
+
+  /** True when it keeps more memory than an idle connection should. */
+  get isLarge(): boolean {
+    return this.#memory.length > idleBytes
   }
-  return { bytes: memory.subarray(start, at), end }
+
+  /** Give the memory up. The system may still read it. */
+  forget(): void {
+    this.#memory = Buffer.alloc(0)
+  }
+
+  /**
+   * Write the requests of the records from `from` to `end`, or as many of them as go out in one go. `head` reaches up to the value of
+   * `idempotency-key`. The bodies are copied together to the end of the room for the requests. From there each is moved to its place, which
+   * is never behind it.
+   */
+  write(
+    batch: OutgoingBatch,
+    {
+      head,
+      from,
+      end: most,
+      maxBytes,
+    }: { readonly head: Buffer; readonly from: number; readonly end: number; readonly maxBytes: number },
+  ): Requests {
+    const besideBody = head.length + batch.mostKeyBytes + lengthField.length + mostLengthDigits + emptyLine.length
+    let end = from
+    let bodies = 0
+    let room = 0
+    do {
+      const bytes = batch.bytesOf(end++)
+      bodies += bytes
+      room += besideBody + bytes
+    } while (end < most && room + besideBody + batch.bytesOf(end) <= maxBytes)
+    const memory = this.#reserve(room)
+    let bodyAt = room - bodies
+    batch.copyRun(from, end - from, memory, bodyAt)
+    let at = 0
+    for (let index = from; index < end; index++) {
+      const bytes = batch.bytesOf(index)
+      memory.set(head, at)
+      at = batch.writeKey(index, memory, at + head.length)
+      memory.set(lengthField, at)
+      at = writeNumber(bytes, memory, at + lengthField.length)
+      memory.set(emptyLine, at)
+      at += emptyLine.length
+      memory.copyWithin(at, bodyAt, bodyAt + bytes)
+      at += bytes
+      bodyAt += bytes
+    }
+    return { bytes: memory.subarray(0, at), end }
+  }
+
+  #reserve(bytes: number): Buffer {
+    if (bytes > this.#memory.length) {
+      this.#memory = Buffer.allocUnsafeSlow(Math.max(bytes, firstMemoryBytes, 2 * this.#memory.length))
+    }
+    return this.#memory
+  }
 }
 
 /** Write a number in decimal digits. Returns the position behind it. */

@@ -1,5 +1,6 @@
 import { type BackoffBounds, fullJitter } from '../delivery/backoff.js'
 import type { Clock } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
 import type { Exchange } from './answer-collector.js'
 import { retryAfterMs } from './classify.js'
 import { UndiciPool, type UndiciRequest } from './undici-pool.js'
@@ -12,7 +13,7 @@ export interface RequesterPlan {
   /** @default none */
   readonly proxyUrl?: string | undefined
   readonly retry: BackoffBounds
-  readonly clock: Clock
+  readonly loop: Loop
   /** Uniform in [0, 1). */
   readonly random: () => number
 }
@@ -38,9 +39,9 @@ export class Requester {
     this.#plan = plan
     const { origin, pathname } = new URL(plan.url)
     this.#basePath = pathname.replace(/\/+$/, '')
-    const { maxConnections, requestTimeoutMs, clock, proxyUrl } = plan
+    const { maxConnections, requestTimeoutMs, loop, proxyUrl } = plan
     const bounds = { maxConnections, requestTimeoutMs, maxBodyBytes }
-    this.#pool = new UndiciPool({ origin, ...bounds, clock, proxyUrl, holdsProcess: true })
+    this.#pool = new UndiciPool({ origin, ...bounds, loop, proxyUrl, holdsProcess: true })
   }
 
   /**
@@ -55,7 +56,7 @@ export class Requester {
       if (exchange.type === 'broken' || !exchange.complete) request.signal?.throwIfAborted()
       const waitMs = attempt + 1 < maxAttempts ? this.#waitMs(exchange, { request, attempt }) : undefined
       if (waitMs === undefined) return exchange
-      await pause(this.#plan.clock, { ms: waitMs, signal: request.signal })
+      await pause(this.#plan.loop, { ms: waitMs, signal: request.signal })
     }
   }
 

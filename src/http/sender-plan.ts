@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
 import type { LaneSlots } from './connection-slots.js'
 import type { ConnectionOptions } from './connector.js'
 
@@ -21,6 +21,6 @@ export interface SenderPlan {
   /** Shared by the senders of one destination. @default its own, `maxConnections` for each kind */
   readonly slots?: LaneSlots
   readonly requestTimeoutMs: number
-  readonly clock: Clock
+  readonly loop: Loop
   readonly connection?: ConnectionOptions
 }

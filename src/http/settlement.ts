@@ -1,4 +1,4 @@
-import type { Batch, Outcome } from '../delivery/sender.js'
+import type { Outcome, OutgoingBatch } from '../delivery/sender.js'
 import { hide } from '../options/secret.js'
 import { describeError } from './describe-error.js'
 import type { KeySource } from './sender-plan.js'
@@ -46,12 +46,21 @@ const keyReplaced: Outcome = {
 
 /** Settle the record at `index`, or `count` records from there on. An owner of the batch that throws must not leave the other records without their outcomes. */
 export function settleSafely(
-  batch: Batch,
+  batch: OutgoingBatch,
   { index, outcome, count = 1 }: { readonly index: number; readonly outcome: Outcome; readonly count?: number },
 ): void {
   try {
     batch.settle(index, outcome, count)
   } catch {
     // The owner has the outcome: nothing more can be done here.
+  }
+}
+
+/** Every record has its outcome. An owner of the batch that throws must not harm its connection. */
+export function endSafely(batch: OutgoingBatch): void {
+  try {
+    batch.done()
+  } catch {
+    // The owner knows: nothing more can be done here.
   }
 }

@@ -1,10 +1,10 @@
-import type { Batch, Outcome } from '../delivery/sender.js'
+import type { Outcome, OutgoingBatch } from '../delivery/sender.js'
 import { classify } from './classify.js'
 import type { AnswerRun, AwaitingRequests, ReadAnswer } from './read-answer.js'
 import type { PrebuiltHead } from './request-head.js'
-import { type PartBounds, writeRequests } from './request-writer.js'
+import type { PartBounds, RequestWriter } from './request-writer.js'
 import type { KeySource } from './sender-plan.js'
-import { brokenOutcome, safeOutcome, settleSafely } from './settlement.js'
+import { brokenOutcome, endSafely, safeOutcome, settleSafely } from './settlement.js'
 
 /** The reason why the rest of a batch gets no answer. */
 export interface BreakOff {
@@ -13,13 +13,11 @@ export interface BreakOff {
 }
 
 export interface TransmissionPlan {
-  readonly batch: Batch
+  readonly batch: OutgoingBatch
   /** Returns the head for requests that are written now. */
   readonly head: () => PrebuiltHead
   readonly apiKey: KeySource
   readonly parts: PartBounds
-  /** Called once, when every record has its outcome. */
-  readonly done: () => void
 }
 
 interface Held {
@@ -47,10 +45,10 @@ export class Transmission implements AwaitingRequests {
 
   constructor(plan: TransmissionPlan) {
     this.#plan = plan
-    this.#count = plan.batch.wire.length
+    this.#count = plan.batch.length
   }
 
-  get batch(): Batch {
+  get batch(): OutgoingBatch {
     return this.#plan.batch
   }
 
@@ -64,31 +62,26 @@ export class Transmission implements AwaitingRequests {
   }
 
   hasKey(ahead: number, text: string): boolean {
-    return this.#plan.batch.wire.isKey(this.#answered + ahead, text)
+    return this.#plan.batch.isKey(this.#answered + ahead, text)
   }
 
   /**
-   * The next requests, `most` at most, which count as written. They stand in the memory of the batch. Undefined when no header can have
+   * The next requests, `most` at most, which count as written. They stand in the memory of the writer. Undefined when no header can have
    * this key.
    */
-  write(most: number): Buffer | undefined {
+  write(most: number, writer: RequestWriter): Buffer | undefined {
     this.#head = this.#plan.head()
     const { bytes: head } = this.#head
     if (head === undefined) return undefined
     const { batch, parts } = this.#plan
     const from = this.#written
     const to = Math.min(this.#count, from + most)
-    const { bytes, end } = writeRequests(batch.wire, { head, from, end: to, maxBytes: parts.maxBytes })
+    const { bytes, end } = writer.write(batch, { head, from, end: to, maxBytes: parts.maxBytes })
     this.#written = end
     this.#partSize = end - from
     parts.wrote({ bytes: bytes.length, requests: this.#partSize })
-    if (end < this.#count) batch.parted?.()
+    if (end < this.#count) batch.parted()
     return bytes
-  }
-
-  /** The requests may still be on their way out of the memory of the batch. Call it before the batch is done. */
-  abandonMemory(): void {
-    this.#plan.batch.wire.abandonMemory()
   }
 
   /**
@@ -158,8 +151,9 @@ export class Transmission implements AwaitingRequests {
     this.#answered--
   }
 
+  /** Every record has its outcome. */
   done(): void {
-    this.#plan.done()
+    endSafely(this.#plan.batch)
   }
 
   #meaningOf(answer: ReadAnswer): Outcome {

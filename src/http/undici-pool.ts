@@ -1,12 +1,13 @@
 import type { Duplex } from 'node:stream'
 import type * as undici from 'undici'
-import { type Clock, queueMicrotask } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { type Claim, ConnectionSlots, type Holder } from './connection-slots.js'
 import { type ConnectionOptions, holdingConnector, quietConnector, quietly } from './connector.js'
 import { describeError } from './describe-error.js'
 import { doubtfulMs, longestIdleMs } from './idle-times.js'
 import { loadedUndici, loadUndici } from './load-undici.js'
+import { endOf } from './wire.js'
 
 type Connector = undici.buildConnector.connector
 
@@ -20,7 +21,7 @@ export interface UndiciPoolPlan {
   readonly requestTimeoutMs: number
   /** A longer body is not read further. */
   readonly maxBodyBytes: number
-  readonly clock: Clock
+  readonly loop: Loop
   readonly connection?: ConnectionOptions
   /** Requests go through a tunnel where the service or the proxy has `https:`, otherwise as they are. */
   readonly proxyUrl?: string | undefined
@@ -55,7 +56,7 @@ export class UndiciPool implements Holder {
 
   constructor(plan: UndiciPoolPlan) {
     this.#plan = plan
-    this.#slots = plan.slots ?? new ConnectionSlots(plan.maxConnections, plan.clock)
+    this.#slots = plan.slots ?? new ConnectionSlots(plan.maxConnections, plan.loop)
     this.#slots.attend(this)
     const parts = loadedUndici()
     if (parts !== undefined) this.#dispatcher = this.#open(parts)
@@ -64,23 +65,23 @@ export class UndiciPool implements Holder {
   /** One attempt at a request. Never rejects. */
   exchange({ signal, body, fresh = false, ...request }: UndiciRequest): Promise<Exchange> {
     return new Promise((resolve) => {
-      const { clock, requestTimeoutMs, maxBodyBytes, origin } = this.#plan
+      const { loop, requestTimeoutMs, maxBodyBytes, origin } = this.#plan
       const cancel = () => collector.cancel(new Error('aborted'))
       const collector = new AnswerCollector({
-        clock,
+        loop,
         requestTimeoutMs,
         maxBodyBytes,
         resolve: (exchange) => {
           signal?.removeEventListener('abort', cancel)
           this.#underWay--
-          this.#endedAt = clock.now()
+          this.#endedAt = loop.now()
           resolve(exchange)
           if (this.#slots.short) while (this.giveWay());
           if (this.#slots.spare(this.#sockets.size) > 0) this.#startOver()
         },
       })
       // They may be lost without a sign.
-      if (clock.now() - this.#endedAt >= (fresh ? doubtfulMs : longestIdleMs)) while (this.giveWay());
+      if (loop.now() - this.#endedAt >= (fresh ? doubtfulMs : longestIdleMs)) while (this.giveWay());
       this.#underWay++
       signal?.addEventListener('abort', cancel)
       const dispatch = (dispatcher: undici.Dispatcher) => {
@@ -175,23 +176,25 @@ export class UndiciPool implements Holder {
 
   /** A connector that waits for a slot. */
   #counted(connect: Connector): Connector {
-    const { holdsProcess = false, clock, requestTimeoutMs } = this.#plan
+    const { holdsProcess = false, loop, requestTimeoutMs } = this.#plan
     return (target, callback) => {
       const refuse = () => callback(new Error(closedReason), null)
       if (this.#closed) {
-        queueMicrotask(refuse)
+        loop.soon(refuse)
         return
       }
       // No socket keeps the process alive before there is a connection.
-      const hold = holdsProcess ? clock.schedule(() => {}, 2 * requestTimeoutMs, true) : undefined
+      const hold = holdsProcess ? loop.schedule(() => {}, 2 * requestTimeoutMs, true) : undefined
       const claim: Claim = {
         granted: () => {
           this.#waiting.delete(claim)
           hold?.cancel()
           const socket = connect(target, callback) as unknown as Duplex
           this.#sockets.add(socket)
-          socket.once('close', () => this.#sockets.delete(socket))
-          this.#slots.hold(socket)
+          socket.once('close', () => {
+            this.#sockets.delete(socket)
+            this.#slots.closed(endOf(socket))
+          })
         },
       }
       this.#waiting.set(claim, () => {

@@ -1,18 +1,16 @@
-import type { Batch, Carriage, Outcome, Outgoing, Sender } from '../delivery/sender.js'
+import type { Carriage, Outcome, Outgoing, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
-import type { AnswerHeaders, Exchange } from './answer-collector.js'
+import type { Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
 import { maxBodyBytes, recordPath, requestHeaders } from './request-head.js'
 import type { SenderPlan } from './sender-plan.js'
-import { brokenOutcome, safeOutcome, settleSafely } from './settlement.js'
+import { brokenOutcome, endSafely, safeOutcome, settleSafely } from './settlement.js'
 import { UndiciPool } from './undici-pool.js'
 
 export interface UndiciSenderPlan extends SenderPlan {
   /** @default none */
   readonly proxyUrl?: string | undefined
-  /** Called after each success. @default none */
-  readonly saw?: (traits: ServerTraits) => void
 }
 
 /**
@@ -31,19 +29,24 @@ export class UndiciSender implements Sender {
   constructor(plan: UndiciSenderPlan) {
     this.#plan = plan
     this.#base = new URL(plan.url)
-    this.#slots = plan.slots ?? laneSlots(plan.maxConnections, plan.clock)
+    this.#slots = plan.slots ?? laneSlots(plan.maxConnections, plan.loop)
   }
 
   carriage(): Carriage {
     return this.#carriage
   }
 
-  async send(batch: Batch): Promise<void> {
-    const { kind, bucket, records, fresh } = batch
+  send(batch: OutgoingBatch): void {
+    void this.#sendAll(batch)
+  }
+
+  async #sendAll(batch: OutgoingBatch): Promise<void> {
+    const { kind, bucket, fresh } = batch
     const path = this.#path(kind, bucket)
-    for (const [index, record] of records.entries()) {
-      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record, fresh }) })
+    for (let index = 0; index < batch.length; index++) {
+      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record: batch.textOf(index), fresh }) })
     }
+    endSafely(batch)
   }
 
   async close(): Promise<void> {
@@ -52,37 +55,35 @@ export class UndiciSender implements Sender {
 
   async #post(
     kind: RecordKind,
-    { path, record, fresh }: { path: string; record: Outgoing; fresh: boolean | undefined },
+    { path, record, fresh }: { path: string; record: Outgoing; fresh: boolean },
   ): Promise<Outcome> {
     const { apiKey: source, userAgent } = this.#plan
     const { body, idempotencyKey } = record
     const usedKey = source.reveal()
     const headers = { ...requestHeaders({ apiKey: usedKey, userAgent }), 'idempotency-key': idempotencyKey }
     const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers, fresh })
-    this.#report(exchange, idempotencyKey)
+    this.#learn(exchange, idempotencyKey)
     return safeOutcome(() => outcomeOf(exchange), { source, usedKey })
   }
 
   #pool(kind: RecordKind): UndiciPool {
     let pool = this.#pools.get(kind)
     if (pool === undefined) {
-      const { maxConnections, requestTimeoutMs, connection, proxyUrl, clock } = this.#plan
+      const { maxConnections, requestTimeoutMs, connection, proxyUrl, loop } = this.#plan
       const { origin } = this.#base
-      const common = { origin, maxConnections, requestTimeoutMs, maxBodyBytes, proxyUrl, clock }
+      const common = { origin, maxConnections, requestTimeoutMs, maxBodyBytes, proxyUrl, loop }
       pool = new UndiciPool({ ...common, slots: this.#slots[kind], ...(connection && { connection }) })
       this.#pools.set(kind, pool)
     }
     return pool
   }
 
-  #report(exchange: Exchange, idempotencyKey: string): void {
+  /** Learn from a success whether the server knows a repeated request by its key. */
+  #learn(exchange: Exchange, idempotencyKey: string): void {
     if (exchange.type !== 'answered' || !exchange.complete) return
     const { answer, headers } = exchange
-    const { status } = answer
-    if (status < 200 || status >= 300) return
-    const traits = serverTraits({ status, headers }, idempotencyKey)
-    this.#carriage = traits.echoes ? carriages.repeatable : carriages.plain
-    this.#plan.saw?.(traits)
+    if (answer.status < 200 || answer.status >= 300) return
+    this.#carriage = headers['idempotency-key'] === idempotencyKey ? carriages.repeatable : carriages.plain
   }
 
   #path(kind: RecordKind, bucket: string): string {
@@ -103,25 +104,4 @@ const carriages = {
 
 function outcomeOf(exchange: Exchange): Outcome {
   return exchange.type === 'answered' ? classify(exchange.answer, Date.now()) : brokenOutcome(exchange)
-}
-
-/** Properties of a server that an answer shows. Undici does not show the version of HTTP. */
-export interface ServerTraits {
-  /** True when the connection is kept, and the end of the answer follows from a plain head: a length, chunks or no body. */
-  readonly plain: boolean
-  /** True when the server echoes the idempotency key, by which it recognises repeated requests. */
-  readonly echoes: boolean
-}
-
-/** The traits of a server, from the head of a whole answer. */
-export function serverTraits(
-  { status, headers }: { readonly status: number; readonly headers: AnswerHeaders },
-  idempotencyKey: string,
-): ServerTraits {
-  const { connection, 'content-length': length, 'transfer-encoding': coding } = headers
-  const closes = [connection ?? []].flat().some((value) => /(^|,)\s*close\s*(,|$)/i.test(value))
-  const counted = coding === undefined && typeof length === 'string' && /^\d+$/.test(length)
-  const chunked = length === undefined && typeof coding === 'string' && coding.toLowerCase() === 'chunked'
-  const bodiless = status === 204 && coding === undefined
-  return { plain: !closes && (counted || chunked || bodiless), echoes: headers['idempotency-key'] === idempotencyKey }
 }

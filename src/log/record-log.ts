@@ -14,6 +14,7 @@ import {
   Segment,
   type SegmentLog,
   type State,
+  suspect,
   waiting,
 } from './segment.js'
 import {
@@ -41,7 +42,6 @@ interface RecordLogPlan {
 
 /** Sequences of a segment are stored above its base in 32 bits. */
 const mostAbove = 2 ** 32 - 1
-const suspect = 4
 
 /**
  * The records of a lane of one severity, from their acceptance until they are settled, in order of acceptance.

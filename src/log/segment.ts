@@ -22,13 +22,23 @@ export interface Ref {
   readonly index: number
 }
 
+/** How far a record is to blame for its last failure: not at all, or as one of several, or as the only one, or that in two outages. */
+export const none = 0
+export const together = 1
+export const alone = 2
+export const twice = 3
+/** It failed where others succeeded. */
+export const suspect = 4
+export type Blame = 0 | 1 | 2 | 3 | 4
+
 /** What is known of a record that may be at fault, or has to wait. All times are on the clock. Plain data: the rules are elsewhere. */
 export interface Trial extends Ref {
   /** Its place. It changes when its log moves the record to another segment: hold the trial, not a copy of its place. */
   segment: Segment
   index: number
-  /** 0 none, 1 failed together with others, 2 alone, 3 alone in two outages, 4 suspect. */
-  blame: 0 | 1 | 2 | 3 | 4
+  blame: Blame
+  /** It failed alone in an outage before, long before its end. */
+  wasAlone: boolean
   /** It is not sent before. */
   notBefore: number
   /** The service asked for a longer wait than is honoured. */
@@ -45,8 +55,8 @@ export interface Trial extends Ref {
   settledBefore: number
   /** Back-pressure made it a suspect. */
   pressed: boolean
-  /** When the service refused it last. */
-  refusedAt: number
+  /** On the clock: when its own next attempt is due; infinity while it waits for none. */
+  dueAt: number
 }
 
 /** The file behind a segment. Implementations never throw. */

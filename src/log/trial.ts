@@ -1,4 +1,4 @@
-import type { Segment, Trial } from './segment.js'
+import { none, type Segment, type Trial } from './segment.js'
 
 /** The trial of a record. It is made when it is first asked for, and goes with the record. */
 export function trialOf(segment: Segment, index: number): Trial {
@@ -8,7 +8,8 @@ export function trialOf(segment: Segment, index: number): Trial {
   const trial: Trial = {
     segment,
     index,
-    blame: 0,
+    blame: none,
+    wasAlone: false,
     notBefore: Number.NEGATIVE_INFINITY,
     excessive: false,
     failures: 0,
@@ -18,7 +19,7 @@ export function trialOf(segment: Segment, index: number): Trial {
     deliveredBefore: -1,
     settledBefore: -1,
     pressed: false,
-    refusedAt: Number.NEGATIVE_INFINITY,
+    dueAt: Number.POSITIVE_INFINITY,
   }
   segment.trials.set(index, trial)
   return trial

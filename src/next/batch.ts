@@ -1,8 +1,7 @@
-import type { Outcome, Outgoing } from '../delivery/sender.js'
+import type { Outcome, Outgoing, OutgoingBatch } from '../delivery/sender.js'
 import type { KeyWriter } from '../log/idempotency-key.js'
 import { type BatchSpace, inFlight, type Segment } from '../log/segment.js'
 import type { RecordKind } from '../records/wire.js'
-import type { OutgoingBatch } from './outgoing-batch.js'
 
 /** Most records in one batch on one connection. The number in use adapts to the service. */
 export const maxBatch = 256
@@ -13,6 +12,12 @@ const maxBatchBytes = 262_144
 export interface BatchOwner {
   onSettle(batch: Batch, index: number, outcome: Outcome, count: number): void
   onDone(batch: Batch): void
+}
+
+/** A record of a batch that is detached. */
+interface Copy {
+  readonly body: Buffer
+  readonly key: string
 }
 
 /**
@@ -41,6 +46,8 @@ export class Batch implements OutgoingBatch, BatchSpace {
   #mostOwnKeyBytes = 0
   /** By index, of records that were read from disk: where they stand in `loaded`. */
   #positions: Uint32Array | undefined
+  /** By index, of a batch that is detached. */
+  #copies: readonly Copy[] | undefined
 
   constructor(plan: {
     readonly kind: RecordKind
@@ -139,13 +146,32 @@ export class Batch implements OutgoingBatch, BatchSpace {
     return 'loaded'
   }
 
+  /**
+   * Copy the records out of their segments: they may leave while the sender has this batch still. It may go out after that, but it names no
+   * record any more that could be settled.
+   */
+  detach(): void {
+    const copies: Copy[] = []
+    for (let index = 0; index < this.#length; index++) {
+      const [source, start] = this.#bodyAt(index)
+      const body = Buffer.from(source.subarray(start, start + this.bytesOf(index)))
+      copies.push({ body, key: this.#keyOf(index) })
+    }
+    this.#copies = copies
+  }
+
   bytesOf(index: number): number {
+    if (this.#copies !== undefined) return this.#copies[index]!.body.length
     return this.segments[index]!.bytesOf(this.indexes[index]!)
   }
 
   copyRun(index: number, count: number, memory: Buffer, at: number): number {
     const end = index + count
     let behind = at
+    if (this.#copies !== undefined) {
+      for (const { body } of this.#copies.slice(index, end)) behind += body.copy(memory, behind)
+      return behind
+    }
     for (let from = index; from < end; ) {
       if (!this.#isResident(from)) {
         const start = this.#loadedAt(from)
@@ -162,6 +188,7 @@ export class Batch implements OutgoingBatch, BatchSpace {
   }
 
   writeKey(index: number, memory: Buffer, at: number): number {
+    if (this.#copies !== undefined) return at + memory.write(this.#copies[index]!.key, at, 'latin1')
     const length = this.#ownKeyLength(index)
     if (length === 0) return this.#keys.write(this.#sequenceOf(index), memory, at)
     const [source, start] = this.#bodyAt(index)
@@ -169,12 +196,17 @@ export class Batch implements OutgoingBatch, BatchSpace {
   }
 
   isKey(index: number, text: string): boolean {
+    if (this.#copies !== undefined) return this.#copies[index]!.key === text
     return this.#ownKeyLength(index) === 0
       ? this.#keys.isKey(this.#sequenceOf(index), text)
       : this.#keyOf(index) === text
   }
 
   textOf(index: number): Outgoing {
+    if (this.#copies !== undefined) {
+      const { body, key } = this.#copies[index]!
+      return { body: body.toString(), bytes: body.length, idempotencyKey: key }
+    }
     const bytes = this.bytesOf(index)
     const [source, start] = this.#bodyAt(index)
     return { body: source.toString('utf8', start, start + bytes), bytes, idempotencyKey: this.#keyOf(index) }

@@ -159,8 +159,8 @@ export const table = {
   maxConnections: option(whole(1, 1024), 'SLUICE_MAX_CONNECTIONS', 64),
   /**
    * Several requests in flight on one connection. `auto`: if the service is seen to speak plain HTTP/1.1 and there is no proxy; value
-   * records only if it echoes `idempotency-key`. Pipelining ends at the first answer that cannot be read, and when connections break
-   * repeatedly. `off`: never. Set by `SLUICE_PIPELINING`. Rarely needed.
+   * records only if it echoes `idempotency-key`. Pipelining ends at an answer that cannot be read, at a success that is not HTTP/1.1, and
+   * when connections break repeatedly. `off`: never. Set by `SLUICE_PIPELINING`. Rarely needed.
    * @default 'auto'
    */
   pipelining: option(choice('auto', 'off'), 'SLUICE_PIPELINING', 'auto'),

@@ -6,7 +6,7 @@ export function spooledSender(sender: Sender, commit: () => void): Sender {
     carriage: (kind) => sender.carriage(kind),
     send: (batch) => {
       commit()
-      return sender.send(batch)
+      sender.send(batch)
     },
     close: () => sender.close(),
   }

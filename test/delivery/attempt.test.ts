@@ -4,7 +4,8 @@ import type { Lane } from '../../src/delivery/lane.js'
 import { KeyWriter, RecordBatch } from '../../src/delivery/record-batch.js'
 import type { RecordBuffer } from '../../src/delivery/record-buffer.js'
 import { type Pending, pendingRecord } from '../../src/delivery/record-queue.js'
-import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
+import { recordsOf, sendingBy } from '../support/batch.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -38,7 +39,7 @@ async function setUpAttempt(count: number) {
       },
     } as unknown as RecordBuffer,
   })
-  const run = (send: (batch: Batch) => Promise<void>) => attempt.run({ send } as Sender)
+  const run = (work: (batch: OutgoingBatch) => Promise<void>) => attempt.run({ send: sendingBy(work) } as Sender)
   const passed = (ms: number) => new Promise<void>((resolve) => clock.schedule(resolve, ms))
   return { clock, attempt, settled, again, run, passed }
 }
@@ -46,7 +47,7 @@ async function setUpAttempt(count: number) {
 describe('an attempt', () => {
   it('settles what the sender answered, and takes the rest for ambiguous when the sender ends without an outcome', async () => {
     const { settled, run } = await setUpAttempt(3)
-    const { returned, successes } = await run(async ({ settle }) => settle(1, answers.delivered))
+    const { returned, successes } = await run(async (batch) => batch.settle(1, answers.delivered))
     expect(settled).toEqual(['1 delivered'])
     expect(successes).toBe(1)
     const outcome = {
@@ -62,20 +63,23 @@ describe('an attempt', () => {
   })
 
   it('gives the error of a sender that throws as the reason', async () => {
-    const { run } = await setUpAttempt(1)
-    const { returned } = await run(() => Promise.reject(new Error('a bug of the sender')))
+    const { attempt } = await setUpAttempt(1)
+    const send = () => {
+      throw new Error('a bug of the sender')
+    }
+    const { returned } = await attempt.run({ send } as unknown as Sender)
     expect(returned.map(({ outcome }) => outcome.reason)).toEqual(['Error: a bug of the sender'])
   })
 
   it('takes the first outcome of each record, and none for a record that it does not have', async () => {
     const { settled, run } = await setUpAttempt(2)
-    const { returned, successes } = await run(async ({ settle }) => {
-      settle(0, answers.delivered)
-      settle(0, answers.rejected)
-      settle(1, answers.refused)
-      settle(1, answers.delivered)
-      settle(2, answers.delivered)
-      settle(-1, answers.refused)
+    const { returned, successes } = await run(async (batch) => {
+      batch.settle(0, answers.delivered)
+      batch.settle(0, answers.rejected)
+      batch.settle(1, answers.refused)
+      batch.settle(1, answers.delivered)
+      batch.settle(2, answers.delivered)
+      batch.settle(-1, answers.refused)
     })
     expect(settled).toEqual(['0 delivered'])
     expect(successes).toBe(1)
@@ -84,12 +88,12 @@ describe('an attempt', () => {
 
   it('that is given up returns the records without success, and is changed by no later answer', async () => {
     const { clock, attempt, settled, run, passed } = await setUpAttempt(4)
-    const result = run(async ({ settle }) => {
-      settle(0, answers.delivered)
-      settle(1, answers.failed)
+    const result = run(async (batch) => {
+      batch.settle(0, answers.delivered)
+      batch.settle(1, answers.failed)
       await passed(10)
-      settle(2, answers.delivered)
-      settle(3, answers.failed)
+      batch.settle(2, answers.delivered)
+      batch.settle(3, answers.failed)
     })
     await clock.advance(5)
     expect(attempt.abandon().map(({ body }) => body)).toEqual(['2', '3', '1'])
@@ -101,9 +105,9 @@ describe('an attempt', () => {
 
   it('waits for its first answer since it left, and for the next one since the one before', async () => {
     const { clock, attempt, run, passed } = await setUpAttempt(2)
-    void run(async ({ settle }) => {
+    void run(async (batch) => {
       await passed(300)
-      settle(0, answers.delivered)
+      batch.settle(0, answers.delivered)
       await passed(300)
     })
     expect(attempt.waitsSince).toBe(1000)
@@ -146,20 +150,20 @@ describe('an attempt', () => {
   ])('sent twice takes, for the records without an answer, %s', async (_, first, second, settled, failures) => {
     const set = await setUpAttempt(3)
     const { clock, attempt, passed } = set
-    const result = set.run(async ({ settle }) => {
-      settle(0, answers.delivered)
+    const result = set.run(async (batch) => {
+      batch.settle(0, answers.delivered)
       await passed(20)
       if (first === 'silence') await passed(10_000)
-      settle(1, first === 'silence' ? answers.reset : first, 2)
+      batch.settle(1, first === 'silence' ? answers.reset : first, 2)
     })
     const bodies: string[] = []
-    const race = async ({ records, fresh, settle }: Batch) => {
-      expect(fresh).toBe(true)
-      bodies.push(...records.map(({ body }) => body))
+    const race = async (batch: OutgoingBatch) => {
+      expect(batch.fresh).toBe(true)
+      bodies.push(...recordsOf(batch).map(({ body }) => body))
       await passed(30)
-      settle(0, second, 2)
+      batch.settle(0, second, 2)
     }
-    attempt.race({ send: race } as unknown as Sender, new RecordBatch(new KeyWriter('k')))
+    attempt.race({ send: sendingBy(race) } as unknown as Sender, new RecordBatch(new KeyWriter('k')))
     await clock.advance(30)
     const { returned } = await result
     await clock.advance(20_000)
@@ -171,10 +175,10 @@ describe('an attempt', () => {
 
   it('measures the time to its first success, and the mean time from one to the next', async () => {
     const { clock, run, passed } = await setUpAttempt(4)
-    const result = run(async ({ settle }) => {
+    const result = run(async (batch) => {
       for (const [index, waitMs] of [300, 10, 20, 60].entries()) {
         await passed(waitMs)
-        settle(index, index === 3 ? answers.failed : answers.delivered)
+        batch.settle(index, index === 3 ? answers.failed : answers.delivered)
       }
     })
     await clock.advance(1000)
@@ -186,7 +190,7 @@ describe('an attempt', () => {
     const settleAll = async (count: number, parted: boolean) => {
       const { clock, run, passed } = await setUpAttempt(count)
       const result = run(async (batch) => {
-        if (parted) batch.parted?.()
+        if (parted) batch.parted()
         for (let index = 0; index < count; index++) {
           await passed(40)
           batch.settle(index, answers.delivered)
@@ -202,12 +206,12 @@ describe('an attempt', () => {
 
   it('takes one outcome for several records at once', async () => {
     const { clock, run, passed } = await setUpAttempt(4)
-    const result = run(async ({ settle }) => {
+    const result = run(async (batch) => {
       await passed(300)
-      settle(0, answers.delivered, 2)
+      batch.settle(0, answers.delivered, 2)
       await passed(60)
-      settle(2, answers.delivered)
-      settle(3, answers.failed, 1)
+      batch.settle(2, answers.delivered)
+      batch.settle(3, answers.failed, 1)
     })
     await clock.advance(1000)
     expect(await result).toMatchObject({ successes: 3, firstAnswerMs: 300, betweenAnswersMs: 30 })
@@ -216,7 +220,7 @@ describe('an attempt', () => {
 
   it('without a success has no time to its first one', async () => {
     const { run } = await setUpAttempt(1)
-    const result = await run(async ({ settle }) => settle(0, answers.failed))
+    const result = await run(async (batch) => batch.settle(0, answers.failed))
     expect(result).toMatchObject({ successes: 0, firstAnswerMs: undefined, betweenAnswersMs: undefined })
   })
 })
@@ -227,9 +231,10 @@ describe('a sender with a bug', () => {
     const { clock, delivery, log } = setUp({
       sender: {
         carriage: () => ({ sender: 'undici', maxDepth: 1 }),
-        async send({ records, settle }) {
+        send(batch) {
           if (calls++ === 0) throw new Error('a bug of the sender')
-          for (const index of records.keys()) settle(index, answers.delivered)
+          batch.settle(0, answers.delivered, batch.length)
+          batch.done()
         },
         close: async () => {},
       },
@@ -260,11 +265,13 @@ describe('a record that was never sent while others were delivered', () => {
     let number = 0
     // A connection that breaks before anything is written, after others have had their answers.
     const send = sender.send.bind(sender)
-    sender.send = async (batch) => {
-      if (batch.records[0]!.body !== 'odd') return send(batch)
+    sender.send = (batch) => {
+      if (batch.textOf(0).body !== 'odd') return send(batch)
       times.push(clock.now())
-      await new Promise<void>((resolve) => clock.schedule(resolve, 30))
-      batch.settle(0, answers.refused)
+      clock.schedule(() => {
+        batch.settle(0, answers.refused)
+        batch.done()
+      }, 30)
     }
     log('odd')
     for (let step = 0; step < 1000; step++) {

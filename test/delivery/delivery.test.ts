@@ -402,9 +402,10 @@ describe('a record that the service did not process after others of its batch', 
     const unsent = { ...answers.refused, reason: 'the server closes the connection' }
     const sender: Sender = {
       carriage: () => ({ sender: 'pipelined', maxDepth: 8 }),
-      async send({ records, settle }) {
-        sizes.push(records.length)
-        for (const index of records.keys()) settle(index, index < 1 ? answers.delivered : unsent)
+      send(batch) {
+        sizes.push(batch.length)
+        for (let index = 0; index < batch.length; index++) batch.settle(index, index < 1 ? answers.delivered : unsent)
+        batch.done()
       },
       async close() {},
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { Delivery } from '../../src/delivery/delivery.js'
-import type { Batch, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Delivery } from '../../src/delivery/delivery.js'
+import type { Outcome, Sender } from '../../src/delivery/sender.js'
+import { deliveryOf } from '../support/delivery.js'
 import { full } from '../support/full.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
@@ -33,18 +34,18 @@ class Service {
     let hasFound = false
     return {
       carriage: () => ({ sender: 'undici', maxDepth: 64 }),
-      send: async ({ records, settle }: Batch) => {
+      send: (batch) => {
         if (this.upSince > 0 && !hasFound) {
           hasFound = true
           this.waitedMs.push(this.#clock.now() - this.upSince)
         }
         const second = Math.floor(this.#clock.now() / 1000)
-        this.perSecond[second] = (this.perSecond[second] ?? 0) + records.length
-        await new Promise<void>((resolve) => this.#clock.schedule(resolve, latencyMs))
-        records.forEach((_, index) => {
-          if (this.up) this.delivered++
-          settle(index, this.up ? answers.delivered : this.#outage)
-        })
+        this.perSecond[second] = (this.perSecond[second] ?? 0) + batch.length
+        this.#clock.schedule(() => {
+          if (this.up) this.delivered += batch.length
+          batch.settle(0, this.up ? answers.delivered : this.#outage, batch.length)
+          batch.done()
+        }, latencyMs)
       },
       close: async () => {},
     }
@@ -77,26 +78,24 @@ describe(`a herd of ${engines} engines`, () => {
         seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
         return seed / 2 ** 31
       }
-      const herd = Array.from(
-        { length: engines },
-        () =>
-          new Delivery({
-            lanes: [
-              { kind: 'logs', bucket: 'b' },
-              { kind: 'values', bucket: 'b' },
-            ],
-            sender: service.sender(),
-            clock,
-            random,
-            observer: silentObserver,
-            limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
-            maxConnections: 64,
-            maxBatch: 64,
-            requestTimeoutMs: 10_000,
-            retry: { baseMs: 500, capMs },
-            probe: { baseMs: 30_000, capMs: 300_000 },
-            keyPrefix: 'herd',
-          }),
+      const herd = Array.from({ length: engines }, () =>
+        deliveryOf({
+          lanes: [
+            { kind: 'logs', bucket: 'b' },
+            { kind: 'values', bucket: 'b' },
+          ],
+          sender: service.sender(),
+          clock,
+          random,
+          observer: silentObserver,
+          limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
+          maxConnections: 64,
+          maxBatch: 64,
+          requestTimeoutMs: 10_000,
+          retry: { baseMs: 500, capMs },
+          probe: { baseMs: 30_000, capMs: 300_000 },
+          keyPrefix: 'herd',
+        }),
       )
       const log = (delivery: Delivery) => delivery.accept(0, { body: '{}', severity: 2 })
       // The worst moment to go down: every engine has just sent something.

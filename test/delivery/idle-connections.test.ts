@@ -32,7 +32,7 @@ async function deliverTo(
     maxConnections: 64,
     maxBatch: 8,
     requestTimeoutMs,
-    clock,
+    loop: clock,
     pipelining,
     proxyUrl: undefined,
     left: () => {},

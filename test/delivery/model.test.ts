@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Delivery } from '../../src/delivery/delivery.js'
+import type { Delivery } from '../../src/delivery/delivery.js'
 import { type LaneState, type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { Failure } from '../../src/delivery/rules.js'
-import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Carriage, Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
+import { recordsOf } from '../support/batch.js'
+import { deliveryOf } from '../support/delivery.js'
 import { assertModel, type Step } from '../support/model.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
@@ -52,7 +54,8 @@ interface ModelLane {
 }
 
 interface Open {
-  readonly batch: Batch
+  readonly batch: OutgoingBatch
+  readonly bodies: readonly string[]
   readonly left: Set<number>
   readonly outcomes: Outcome[]
   /** Count of the lane when it was sent. */
@@ -65,18 +68,18 @@ interface Open {
 /** A service to which the test gives every answer. */
 class ManualSender implements Sender {
   readonly open: Open[] = []
-  sent: (batch: Batch) => number = () => 0
+  sent: (batch: OutgoingBatch) => number = () => 0
 
   carriage(): Carriage {
     return { sender: 'undici', maxDepth: 4 }
   }
 
-  async send(batch: Batch): Promise<void> {
+  send(batch: OutgoingBatch): void {
     const settledBefore = this.sent(batch)
-    await new Promise<void>((finish) => {
-      const left = new Set(batch.records.keys())
-      this.open.push({ batch, left, outcomes: [], settledBefore, pauses: new Set(), finish })
-    })
+    // A batch says nothing of a record any more that is settled.
+    const bodies = recordsOf(batch).map(({ body }) => body)
+    const left = new Set(bodies.keys())
+    this.open.push({ batch, bodies, left, outcomes: [], settledBefore, pauses: new Set(), finish: () => batch.done() })
   }
 
   closed: () => void = () => {}
@@ -120,7 +123,7 @@ class World {
     this.sender.closed = () => {
       for (const record of this.at('queued', 'in flight')) record.place = 'shutdown'
     }
-    this.delivery = new Delivery({
+    this.delivery = deliveryOf({
       lanes: [
         { kind: 'logs', bucket: 'b' },
         { kind: 'values', bucket: 'b' },
@@ -143,7 +146,9 @@ class World {
    * Records go out. They were queued. No older record of their severity still waits for its first attempt, unless they are probes. A
    * suspect goes alone, and is a probe only when all other records of the lane have failed: then they take turns.
    */
-  onSent({ kind, probe, records }: Batch): number {
+  onSent(batch: OutgoingBatch): number {
+    const { kind, probe } = batch
+    const records = recordsOf(batch)
     const lane = kind === 'logs' ? 0 : 1
     for (const { body } of records) {
       const record = this.records.get(body)
@@ -229,7 +234,7 @@ class World {
     const [index] = open?.left ?? []
     if (open === undefined || index === undefined) return
     open.left.delete(index)
-    const record = this.records.get(open.batch.records[index]!.body)!
+    const record = this.records.get(open.bodies[index]!)!
     const outcome = record.poison !== undefined && !isFailure(answer) ? record.poison : answer
     open.outcomes[index] = outcome
     if (record.place === 'in flight') {
@@ -254,7 +259,7 @@ class World {
     for (let step = 0; open.left.size > 0; step++) this.answerOne(choice, outcomes[step % outcomes.length]!)
     this.sender.open.splice(this.sender.open.indexOf(open), 1)
     // Until the whole batch is answered, records that have to be sent again count as in flight.
-    const failed = open.batch.records.flatMap(({ body }, index) => {
+    const failed = open.bodies.flatMap((body, index) => {
       const record = this.records.get(body)!
       const outcome = open.outcomes[index]!
       if (record.place !== 'in flight' || !isFailure(outcome)) return []

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
 import type { Outgoing } from '../../src/delivery/sender.js'
+import { recordsOf } from '../support/batch.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { MemoryStore } from '../support/memory-store.js'
 import { answers, ScriptedSender } from '../support/scripted-sender.js'
@@ -15,8 +16,8 @@ function setUpKeys(changes: Partial<DeliveryPlan> = {}) {
   const noted: DeliveryPlan['sender'] = {
     carriage: () => sender.carriage(),
     send: (batch) => {
-      batch.records.forEach(note)
-      return sender.send(batch)
+      recordsOf(batch).forEach(note)
+      sender.send(batch)
     },
     close: () => sender.close(),
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Outcome, Outgoing, Sender } from '../../src/delivery/sender.js'
+import { recordsOf } from '../support/batch.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 import { SimulatedServer } from '../support/simulated-server.js'
@@ -101,8 +102,8 @@ describe('a record that fails where others succeed', () => {
     const sender: Sender = {
       carriage: () => server.carriage(),
       send(batch) {
-        batches.push(batch.records.map(({ body }) => body))
-        return server.send(batch)
+        batches.push(recordsOf(batch).map(({ body }) => body))
+        server.send(batch)
       },
       close: async () => {},
     }
@@ -178,12 +179,11 @@ describe('a record without an answer', () => {
     const { clock, log, delivery } = setUp({
       sender: {
         carriage: () => ({ sender: 'undici', maxDepth: 1 }),
-        send: ({ records, settle }) =>
-          new Promise((resolve) => {
-            if (isBad(records[0]!.body)) return
-            for (const index of records.keys()) settle(index, answers.delivered)
-            resolve()
-          }),
+        send: (batch) => {
+          if (isBad(batch.textOf(0).body)) return
+          batch.settle(0, answers.delivered, batch.length)
+          batch.done()
+        },
         close: async () => {},
       },
     })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
-import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Carriage, Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import { setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -28,21 +28,22 @@ class HangingSender implements Sender {
     return { sender: 'undici', maxDepth: 1 }
   }
 
-  async send({ records, settle, probe }: Batch): Promise<void> {
-    const { body } = records[0]!
-    this.sent.push({ body, probe, at: this.#clock.now() })
+  send(batch: OutgoingBatch): void {
+    const { body } = batch.textOf(0)
+    this.sent.push({ body, probe: batch.probe, at: this.#clock.now() })
     this.inFlight++
-    const outcome = await new Promise<Outcome>((resolve) => {
-      if (body.startsWith('hang')) this.#hanging.set(body, resolve)
-      else this.#clock.schedule(() => resolve(this.answer(body)), this.latencyMs(body))
-    })
-    this.inFlight--
-    settle(0, outcome)
+    const answer = (outcome: Outcome) => {
+      this.inFlight--
+      batch.settle(0, outcome)
+      batch.done()
+    }
+    if (body.startsWith('hang')) this.#hanging.set(body, answer)
+    else this.#clock.schedule(() => answer(this.answer(body)), this.latencyMs(body))
   }
 
   /** Answer the records that hang. */
   release(outcome: Outcome): void {
-    for (const resolve of this.#hanging.values()) resolve(outcome)
+    for (const answer of this.#hanging.values()) answer(outcome)
     this.#hanging.clear()
   }
 

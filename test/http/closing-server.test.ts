@@ -7,7 +7,7 @@ import type { Sender } from '../../src/delivery/sender.js'
 import { openSender } from '../../src/http/auto-sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import type { RecordKind } from '../../src/records/wire.js'
-import { systemClock } from '../../src/runtime/clock.js'
+import { systemLoop } from '../../src/runtime/loop.js'
 import { sendBatch, word } from '../support/batch.js'
 import { type Fault, FaultServer, response } from '../support/fault-server.js'
 
@@ -54,7 +54,7 @@ const plan = {
   userAgent: 'sluice/test',
   maxConnections: 4,
   requestTimeoutMs: 5000,
-  clock: systemClock,
+  loop: systemLoop,
 }
 
 /** Delivers all records in batches of 64 side by side. Returns the number of ambiguous outcomes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectionLife, SpokenLimit } from '../../src/http/connection-life.js'
+import { ConnectionAge, ConnectionLife } from '../../src/http/connection-life.js'
 
 const unlimited = Number.POSITIVE_INFINITY
 
@@ -79,38 +79,37 @@ describe('the requests that may be written on a connection', () => {
 })
 
 describe('the limit that a server announces', () => {
+  /** Take these words of the server, each from one more answer. */
+  const answered = (age: ConnectionAge, ...said: (number | undefined)[]) => {
+    for (const max of said) {
+      age.read(max)
+      age.served++
+    }
+    return age.limit
+  }
+
   it('is that of the connection, and of new ones until they say something themselves', () => {
     const life = new ConnectionLife()
-    const first = new SpokenLimit(life)
-    expect(first.answers).toBe(unlimited)
-    first.read(undefined, 1)
-    expect(first.answers).toBe(unlimited)
-    first.read(100, 1)
-    expect(first.answers).toBe(100)
+    const first = new ConnectionAge(life)
+    expect(first.limit).toBe(unlimited)
+    expect(answered(first, undefined)).toBe(unlimited)
+    expect(answered(first, 100)).toBe(100)
     expect(life.limit).toBe(100)
-    const second = new SpokenLimit(life)
-    expect(second.answers).toBe(100)
-    second.read(30, 1)
-    expect([second.answers, life.limit]).toEqual([30, 30])
+    const second = new ConnectionAge(life)
+    expect(second.limit).toBe(100)
+    expect([answered(second, 30), life.limit]).toEqual([30, 30])
   })
 
   it('counts down with some servers: the answers so far and those that are left', () => {
     const life = new ConnectionLife()
-    const limit = new SpokenLimit(life)
-    limit.read(99, 1)
-    limit.read(98, 2)
-    expect(limit.answers).toBe(100)
-    limit.read(98, 3)
-    expect(limit.answers).toBe(100)
-    limit.read(96, 4)
-    expect(limit.answers).toBe(100)
+    const age = new ConnectionAge(life)
+    expect(answered(age, 99, 98)).toBe(100)
+    expect(answered(age, 98)).toBe(100)
+    expect(answered(age, 96)).toBe(100)
     expect(life.limit).toBe(99)
   })
 
   it('may grow', () => {
-    const limit = new SpokenLimit(new ConnectionLife())
-    limit.read(10, 1)
-    limit.read(20, 2)
-    expect(limit.answers).toBe(20)
+    expect(answered(new ConnectionAge(new ConnectionLife()), 10, 20)).toBe(20)
   })
 })

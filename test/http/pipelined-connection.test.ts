@@ -1,42 +1,35 @@
-import { Duplex } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Outcome } from '../../src/delivery/sender.js'
+import { TextBatch } from '../../src/delivery/text-batch.js'
 import { classify } from '../../src/http/classify.js'
 import { ConnectionLife } from '../../src/http/connection-life.js'
 import { PipelinedConnection } from '../../src/http/pipelined-connection.js'
 import { PartBounds } from '../../src/http/request-writer.js'
 import { Transmission } from '../../src/http/transmission.js'
+import type { Wire } from '../../src/http/wire.js'
 import { word } from '../support/batch.js'
 import { runs } from '../support/full.js'
-import { VirtualClock } from '../support/virtual-clock.js'
+import { settle, VirtualClock } from '../support/virtual-clock.js'
 
-/** A socket that keeps what is written, and takes it when the test says so. */
-class HeldSocket extends Duplex {
+/** A wire that keeps what is written. */
+class HeldWire implements Wire {
   readonly written: Buffer[] = []
-  /** The system has taken the bytes. */
-  flush: () => void = () => {}
 
-  override _read(): void {}
-
-  override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {
+  write(bytes: Buffer): void {
     this.written.push(bytes)
-    this.flush = done
   }
 
-  override _final(): void {}
+  end(): void {}
 
-  receive(text: string): void {
-    this.emit('data', Buffer.from(text, 'latin1'))
-  }
+  destroy(): void {}
 }
 
 const keyOf = (index: number) => `0b5c2a55-${(1290 + index).toString(36)}`
 
 /** A connection that carries a batch of so many records. */
 function carry(count: number) {
-  const socket = new HeldSocket()
+  const wire = new HeldWire()
   const outcomes: Outcome[] = []
   const events: string[] = []
   const watch = {
@@ -46,39 +39,38 @@ function carry(count: number) {
     misunderstood: (reason: string) => events.push(reason),
   }
   const connection = new PipelinedConnection({
-    socket,
-    clock: new VirtualClock(),
+    wire,
+    loop: new VirtualClock(),
     requestTimeoutMs: 1000,
     watch,
     kind: 'logs',
     life: new ConnectionLife(),
     owner: { free: () => events.push('free'), lost: () => events.push('lost') },
   })
-  const records = batchRecords(
-    Array.from({ length: count }, (_, index) => ({
-      body: `{"n":${index}}`,
-      bytes: 0,
-      idempotencyKey: keyOf(index),
-    })).map((record) => ({ ...record, bytes: record.body.length })),
-  )
-  const { wire } = records
-  const memory = () => wire.memory.buffer
+  const records = Array.from({ length: count }, (_, index) => {
+    const body = `{"n":${index}}`
+    return { body, bytes: body.length, idempotencyKey: keyOf(index) }
+  })
   const settle = (from: number, outcome: Outcome, times = 1) => {
     for (let index = from; index < from + times; index++) {
       if (outcomes[index] !== undefined) throw new Error(`record ${index} has two outcomes`)
       outcomes[index] = outcome
     }
   }
-  const first = memory()
-  const transmission = new Transmission({
-    batch: { kind: 'logs', bucket: 'b', ...records, probe: false, settle },
-    head: () => ({ apiKey: 'key', bytes: Buffer.from('POST / HTTP/1.1\r\nidempotency-key: ') }),
-    apiKey: { reveal: () => 'key', renew: () => false },
-    parts: new PartBounds({ secure: false }),
-    done: () => events.push(memory() === first ? 'done' : 'done with other memory'),
-  })
-  connection.carry(transmission)
-  return { socket, connection, outcomes, events, wire }
+  const transmission = () =>
+    new Transmission({
+      batch: new TextBatch({ kind: 'logs', bucket: 'b', records, settle, done: () => events.push('done') }),
+      head: () => ({ apiKey: 'key', bytes: Buffer.from('POST / HTTP/1.1\r\nidempotency-key: ') }),
+      apiKey: { reveal: () => 'key', renew: () => false },
+      parts: new PartBounds({ secure: false }),
+    })
+  connection.carry(transmission())
+  const again = () => {
+    outcomes.length = 0
+    connection.carry(transmission())
+  }
+  const receive = (text: string) => connection.received(Buffer.from(text, 'latin1'))
+  return { wire, connection, receive, outcomes, events, again }
 }
 
 interface Sent {
@@ -158,9 +150,9 @@ describe('the outcomes of a batch', () => {
           pieces.push(text.slice(at, at + size))
           at += size
         }
-        const { socket, connection, outcomes } = carry(count)
-        socket.flush()
-        for (const piece of pieces) socket.receive(piece)
+        const { connection, receive, outcomes } = carry(count)
+        connection.flushed()
+        for (const piece of pieces) receive(piece)
         connection.destroy('the test is over')
         expect(outcomes.map(word)).toEqual(expected(sent, { count, pieces }))
       }),
@@ -173,52 +165,68 @@ describe('a connection', () => {
   const success = (index: number, body = '{"result":true}') =>
     textOf({ status: 201, body, key: 'right', fields: '' }, index)
 
-  it('writes the requests from the memory of the batch, which is used again when all are answered and gone', () => {
-    const { socket, outcomes, events, wire } = carry(2)
+  it('writes requests from memory of its own, which serves again when all are answered and gone', () => {
+    const { wire, connection, receive, outcomes, events, again } = carry(2)
     const requests = 'POST / HTTP/1.1\r\nidempotency-key: '
     const request = (index: number) => `${requests}${keyOf(index)}\r\ncontent-length: 7\r\n\r\n{"n":${index}}`
-    expect(Buffer.concat(socket.written).toString()).toBe(request(0) + request(1))
-    expect(socket.written[0]!.buffer).toBe(wire.memory.buffer)
-    socket.receive(success(0) + success(1))
+    expect(Buffer.concat(wire.written).toString()).toBe(request(0) + request(1))
+    receive(success(0) + success(1))
     expect({ words: outcomes.map(word), events }).toEqual({ words: ['delivered', 'delivered'], events: [] })
-    socket.flush()
+    connection.flushed()
     expect(events).toEqual(['free', 'done'])
+    again()
+    expect(wire.written[1]!.toString()).toBe(request(0) + request(1))
+    expect(wire.written[1]!.buffer).toBe(wire.written[0]!.buffer)
   })
 
-  it('leaves the memory alone where it breaks off when all has gone, also for an idle one', () => {
-    const broken = carry(2)
-    broken.socket.flush()
-    broken.socket.receive(success(0))
-    broken.connection.destroy('it broke')
-    expect(broken.outcomes.map(word)).toEqual(['delivered', 'ambiguous'])
-    expect(broken.events).toEqual(['lost', 'done'])
+  it('keeps the memory for many requests while batches come, and gives it up when it is idle', async () => {
+    const { wire, connection, receive, events, again } = carry(500)
+    const answers = Array.from({ length: 500 }, (_, index) => success(index)).join('')
+    for (let turn = 0; turn < 3; turn++) {
+      connection.flushed()
+      receive(answers)
+      if (turn < 2) again()
+      await settle()
+    }
+    expect(events).toEqual(['free', 'done', 'free', 'done', 'free', 'done'])
+    again()
+    const [first, ...later] = wire.written.map(({ buffer }) => buffer)
+    expect(later.map((each) => each === first)).toEqual([true, true, false])
   })
 
-  it.each([0, 1, 2])('has the batch use other memory where it ends before all has gone, with %d answers', (answers) => {
-    const { socket, connection, outcomes, events, wire } = carry(2)
-    const written = socket.written[0]!
+  it('keeps a small memory when it is idle', async () => {
+    const { wire, connection, receive, again } = carry(2)
+    connection.flushed()
+    receive(success(0) + success(1))
+    await settle()
+    again()
+    expect(wire.written[1]!.buffer).toBe(wire.written[0]!.buffer)
+  })
+
+  it.each([0, 1, 2])('leaves the requests alone where it ends before all have gone, with %d answers', (answers) => {
+    const { wire, connection, receive, outcomes, events } = carry(2)
+    const written = wire.written[0]!
     const before = Buffer.from(written)
-    for (let index = 0; index < answers; index++) socket.receive(success(index))
+    for (let index = 0; index < answers; index++) receive(success(index))
     connection.end('it ends')
     expect(outcomes.map(word)).toEqual([0, 1].map((index) => (index < answers ? 'delivered' : 'ambiguous')))
-    expect(events).toEqual(['lost', 'done with other memory'])
-    wire.memory.fill(0)
+    expect(events).toEqual(['lost', 'done'])
     expect(written.equals(before)).toBe(true)
   })
 
   it('believes no answer with the key of another request, though the connection breaks in its body', () => {
-    const { socket, connection, outcomes, events } = carry(2)
-    socket.flush()
-    socket.receive(success(1).slice(0, -3))
+    const { connection, receive, outcomes, events } = carry(2)
+    connection.flushed()
+    receive(success(1).slice(0, -3))
     connection.destroy('it broke')
     expect(outcomes.map(word)).toEqual(['ambiguous', 'ambiguous'])
     expect(events).toEqual(['it is that to another request', 'lost', 'done'])
   })
 
   it('believes the status of an answer whose body breaks off', () => {
-    const { socket, connection, outcomes } = carry(2)
-    socket.flush()
-    socket.receive(success(0).slice(0, -3))
+    const { connection, receive, outcomes } = carry(2)
+    connection.flushed()
+    receive(success(0).slice(0, -3))
     connection.destroy('it broke')
     expect(outcomes.map(word)).toEqual(['delivered', 'ambiguous'])
   })

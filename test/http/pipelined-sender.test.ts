@@ -7,10 +7,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterEach, describe, expect, it } from 'vitest'
-import { batchRecords } from '../../src/delivery/record-batch.js'
 import { PipelinedSender, type PipelinedSenderPlan } from '../../src/http/pipelined-sender.js'
-import { systemClock } from '../../src/runtime/clock.js'
-import { sendBatch, tally, word } from '../support/batch.js'
+import { systemLoop } from '../../src/runtime/loop.js'
+import { sendBatch, sendRecords, tally, word } from '../support/batch.js'
 import { delivered, type Fault, FaultServer, type Request, response } from '../support/fault-server.js'
 import { full, runs } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -34,7 +33,7 @@ function senderTo(url: string, changes: Partial<PipelinedSenderPlan> = {}): Pipe
     maxConnections: 4,
     maxDepth: 64,
     requestTimeoutMs: 2000,
-    clock: systemClock,
+    loop: systemLoop,
     ...changes,
   })
   cleanUps.push(() => sender.close())
@@ -246,17 +245,10 @@ describe('an answer', () => {
       early = resolve
     })
     let done = false
-    const sent = sender
-      .send({
-        kind: 'logs',
-        bucket: 'great',
-        probe: false,
-        ...batchRecords([{ body: great, bytes: great.length, idempotencyKey: 'k' }]),
-        settle: early,
-      })
-      .then(() => {
-        done = true
-      })
+    const records = [{ body: great, bytes: great.length, idempotencyKey: 'k' }]
+    const sent = sendRecords(sender, { kind: 'logs', bucket: 'great', records, settle: early }).then(() => {
+      done = true
+    })
     await answered
     expect((await sendBatch(sender, bodies(1))).map(word)).toEqual(['delivered'])
     expect({ done, paths }).toEqual({ done: false, paths: ['/logs/great', '/logs/b'] })
@@ -328,7 +320,7 @@ describe('time', () => {
     const text = `HTTP/1.1 201 X\r\n${header}content-length: 0\r\n\r\n`
     const server = await serve(() => ({ type: 'bytes', text, next: 'go-on' }))
     const clock = new VirtualClock()
-    const sender = senderTo(server.url, { clock })
+    const sender = senderTo(server.url, { loop: clock })
     await sendBatch(sender, bodies(1))
     await clock.advance(idleMs - 1)
     await sendBatch(sender, bodies(1))

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Outcome, Sender } from '../../src/delivery/sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import { ThreadSender } from '../../src/http/thread-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
-import { systemClock } from '../../src/runtime/clock.js'
+import { systemLoop } from '../../src/runtime/loop.js'
+import { sendRecords } from '../support/batch.js'
 
 const cleanUps: (() => unknown)[] = []
 afterEach(async () => {
@@ -32,11 +32,10 @@ const senders = {
 async function post(sender: Sender, body = '{"a":1}'): Promise<Outcome> {
   const outcomes: Outcome[] = []
   const records = [{ body, bytes: Buffer.byteLength(body), idempotencyKey: 'key-1' }]
-  await sender.send({
+  await sendRecords(sender, {
     kind: 'logs',
     bucket: 'a b',
-    ...batchRecords(records),
-    probe: false,
+    records,
     settle: (_, outcome) => outcomes.push(outcome),
   })
   expect(outcomes).toHaveLength(1)
@@ -53,7 +52,7 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
       userAgent: 'sluice/test',
       maxConnections: 4,
       requestTimeoutMs,
-      clock: systemClock,
+      loop: systemLoop,
     })
     cleanUps.push(() => sender.close())
     return sender
@@ -201,11 +200,10 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
     const url = await server((_, response) => response.writeHead(201).end(`{"n":${answers++}}`))
     const settled: number[] = []
     const records = [1, 2, 3].map((n) => ({ body: `${n}`, bytes: 1, idempotencyKey: `${n}` }))
-    await senderTo(url).send({
+    await sendRecords(senderTo(url), {
       kind: 'logs',
       bucket: 'b',
-      ...batchRecords(records),
-      probe: false,
+      records,
       settle: (index) => {
         settled.push(index)
         if (index === 0) throw new Error('the owner fails')

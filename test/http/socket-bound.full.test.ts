@@ -9,7 +9,7 @@ import { PipelinedSender } from '../../src/http/pipelined-sender.js'
 import { ThreadSender } from '../../src/http/thread-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
 import { resolve } from '../../src/options/resolve.js'
-import { systemClock } from '../../src/runtime/clock.js'
+import { systemLoop } from '../../src/runtime/loop.js'
 import { sendBatch } from '../support/batch.js'
 import { response } from '../support/fault-server.js'
 
@@ -82,7 +82,7 @@ const plan = {
   userAgent: 'sluice/test',
   maxConnections: 3,
   requestTimeoutMs: 60,
-  clock: systemClock,
+  loop: systemLoop,
 }
 const senders = {
   undici: (url: string) => new UndiciSender({ ...plan, url }),

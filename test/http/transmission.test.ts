@@ -1,8 +1,9 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { batchRecords } from '../../src/delivery/record-batch.js'
 import type { Outcome } from '../../src/delivery/sender.js'
+import { TextBatch } from '../../src/delivery/text-batch.js'
 import type { AnswerRun, ReadAnswer } from '../../src/http/read-answer.js'
-import { PartBounds } from '../../src/http/request-writer.js'
+import { PartBounds, RequestWriter } from '../../src/http/request-writer.js'
 import type { KeySource } from '../../src/http/sender-plan.js'
 import { Transmission } from '../../src/http/transmission.js'
 
@@ -19,10 +20,7 @@ function transmit(
   bodies: readonly string[],
   { head = 'HEAD ', key = 'key', secure = false }: { head?: string | null; key?: string; secure?: boolean } = {},
 ) {
-  const records = batchRecords(
-    bodies.map((body, index) => ({ body, bytes: Buffer.byteLength(body), idempotencyKey: `k${index}` })),
-  )
-  const { wire } = records
+  const records = bodies.map((body, index) => ({ body, bytes: Buffer.byteLength(body), idempotencyKey: `k${index}` }))
   const settled: string[] = []
   const outcomes: Outcome[] = []
   const events: string[] = []
@@ -36,13 +34,11 @@ function transmit(
     },
   }
   const parts = new PartBounds({ secure })
-  const transmission = new Transmission({
-    batch: {
+  const batch = Object.assign(
+    new TextBatch({
       kind: 'logs',
       bucket: 'b',
-      ...records,
-      probe: false,
-      parted: () => events.push('parted'),
+      records,
       settle: (from, outcome, count = 1) => {
         const how = outcome.type === 'retry' ? outcome.exchange : outcome.type
         for (let index = from; index < from + count; index++) {
@@ -51,15 +47,20 @@ function transmit(
         }
         calls.push(count)
       },
-    },
+      done: () => events.push('done'),
+    }),
+    { parted: () => void events.push('parted') },
+  )
+  const transmission = new Transmission({
+    batch,
     head: () => ({ apiKey: key, bytes: head === null ? undefined : Buffer.from(head) }),
     apiKey,
     parts,
-    done: () => events.push('done'),
   })
+  const writer = new RequestWriter()
   const take = (answer: ReadAnswer, key: AnswerRun['key'], count = 1) => transmission.take({ answer, count, key })
-  const write = (most: number) => transmission.write(most)?.toString()
-  return { transmission, wire, parts, take, write, settled, outcomes, events, renewed, calls }
+  const write = (most: number) => transmission.write(most, writer)?.toString()
+  return { transmission, writer, parts, take, write, settled, outcomes, events, renewed, calls }
 }
 
 describe('the requests of a batch', () => {
@@ -85,17 +86,31 @@ describe('the requests of a batch', () => {
     expect(events).toEqual(['parted'])
   })
 
-  it('leave the bodies of the batch as they are', () => {
-    const bodies = ['{"a":1}', '"ü"', '{}']
-    const { transmission, wire, write } = transmit(bodies)
-    const before = wire.memory
-    write(2)
-    write(1)
-    transmission.abandonMemory()
-    expect(wire.memory.buffer).not.toBe(before.buffer)
-    const text = (index: number) =>
-      wire.memory.toString('utf8', wire.startOf(index), wire.startOf(index) + wire.bytesOf(index))
-    expect([text(0), text(1), text(2)]).toEqual(bodies)
+  it('are whole whatever the lengths of their bodies and keys are, in memory that serves again', () => {
+    const writer = new RequestWriter()
+    const lengths = fc.array(fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 3000 })), { minLength: 1, maxLength: 20 })
+    fc.assert(
+      fc.property(
+        lengths,
+        fc.string({ maxLength: 30, unit: 'grapheme-ascii' }),
+        fc.nat({ max: 19 }),
+        (all, head, skipped) => {
+          const records = all.map((length, index) => ({
+            body: String.fromCharCode(97 + index).repeat(length),
+            bytes: length,
+            idempotencyKey: 'k'.repeat(1 + ((index * 7) % 30)),
+          }))
+          const batch = new TextBatch({ kind: 'logs', bucket: 'b', records, settle() {} })
+          const from = skipped % all.length
+          const expected = records
+            .slice(from)
+            .map(({ body, bytes, idempotencyKey: key }) => `${head}${key}\r\ncontent-length: ${bytes}\r\n\r\n${body}`)
+          const asked = { head: Buffer.from(head), from, end: all.length, maxBytes: 1_000_000 }
+          expect(writer.write(batch, asked).bytes.toString()).toBe(expected.join(''))
+        },
+      ),
+      { seed: 11, numRuns: 300 },
+    )
   })
 
   it('are no more than allowed, and no more than there are', () => {

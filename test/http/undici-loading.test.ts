@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { systemClock } from '../../src/runtime/clock.js'
+import { systemLoop } from '../../src/runtime/loop.js'
 
 let server: Server
 let origin: string
@@ -17,7 +17,7 @@ afterEach(() => {
 
 async function openPool() {
   const { UndiciPool } = await import('../../src/http/undici-pool.js')
-  return new UndiciPool({ origin, maxConnections: 2, requestTimeoutMs: 5000, maxBodyBytes: 100, clock: systemClock })
+  return new UndiciPool({ origin, maxConnections: 2, requestTimeoutMs: 5000, maxBodyBytes: 100, loop: systemLoop })
 }
 const request = { method: 'GET', path: '/', headers: {} } as const
 

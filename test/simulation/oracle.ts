@@ -1,4 +1,5 @@
 import { type DropReason, droppedTotal, type Ledger, settledTotal } from '../../src/delivery/ledger.js'
+import { checkContents } from './contents.js'
 import type { Promised } from './process/promised.js'
 import { killingSign, stallingSign } from './process/simulated-link.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
@@ -43,6 +44,10 @@ export function checkNow(world: World, processes: readonly SimulatedProcess[]): 
     for (const [name, count] of Object.entries(ledger)) {
       if (typeof count === 'number' && count < 0) world.fail(`${each.name} counts ${count} as ${name}`)
     }
+    for (const [index, { thread, delivery, contents }] of each.opened.entries()) {
+      if (!thread.alive) continue
+      checkContents(world, { name: thread.name, contents, ledger: delivery.stats(), inherits: index > 0 })
+    }
     if (each.app.frozen || !each.app.alive) continue
     for (const promised of each.promises) {
       if (!promised.settled && world.now > Math.max(promised.deadline, each.app.clock.now()) + graceMs) {
@@ -85,7 +90,8 @@ export function checkEnd(world: World, evidence: Evidence): void {
   for (const each of evidence.processes) checkReasons(world, each, evidence.schedule)
 }
 
-function ledgers(processes: readonly SimulatedProcess[]): Ledger[] {
+/** The ledger of each process: as it was at its end, or as it is. */
+export function ledgersOf(processes: readonly SimulatedProcess[]): Ledger[] {
   return processes.map((each) => each.end?.ledger ?? each.port.stats())
 }
 
@@ -144,7 +150,7 @@ function checkDuplicates(world: World, { schedule, stored, processes, proxied }:
 
 /** The service has each record that counts as delivered. */
 function checkDelivered(world: World, { processes, successes }: Evidence): void {
-  const delivered = sum(ledgers(processes), (ledger) => ledger.delivered)
+  const delivered = sum(ledgersOf(processes), (ledger) => ledger.delivered)
   if (delivered > successes)
     world.fail(`${delivered} records count as delivered, and the service has taken ${successes}`)
 }

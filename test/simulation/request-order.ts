@@ -23,7 +23,7 @@ export function checkOrder(world: World, facts: RequestFacts): void {
   for (const requests of requestsByLane(log).values()) {
     const first = requests.map(idOf).find((id) => id !== undefined)
     const process = processes.find(({ accepted }) => first !== undefined && accepted.has(first))
-    if (process === undefined || !keepsOrder(process, { requests, schedule })) continue
+    if (process === undefined || !keepsOrder(process, { ...facts, requests })) continue
     const last = new Map<string, { readonly id: number; readonly place: number }>()
     for (const request of requests) {
       const id = idOf(request)
@@ -58,7 +58,11 @@ function isPrompt(schedule: Schedule): boolean {
 
 function keepsOrder(
   process: SimulatedProcess,
-  { requests, schedule }: { readonly requests: readonly TakenRequest[]; readonly schedule: Schedule },
+  {
+    requests,
+    schedule,
+    keepsOrderOnDisk,
+  }: Pick<RequestFacts, 'schedule' | 'keepsOrderOnDisk'> & { readonly requests: readonly TakenRequest[] },
 ): boolean {
   const ledger = process.end?.ledger ?? process.port.stats()
   const lane = ledger.lanes.find(({ kind }) => kind === requests[0]!.kind)!
@@ -69,9 +73,9 @@ function keepsOrder(
   if (spoolDir === undefined) return true
   // Before a signal, a park takes records back from their requests, and the end sends them again.
   if (process.end?.how === 'signal' && ambiguousRetries > 0) return false
-  // Records that find no room in memory come back from disk after younger ones.
-  const isBounded = maxQueueRecords !== undefined || maxQueueBytes !== undefined
+  // Records that find no room in memory may come back from disk after younger ones.
+  const comesBackLater = !keepsOrderOnDisk && (maxQueueRecords !== undefined || maxQueueBytes !== undefined)
   // The next worker takes over what the one before has left on disk.
   const isReplaced = process.threads.filter(({ name }) => name.includes('/worker')).length > 1
-  return !isBounded && !isReplaced
+  return !comesBackLater && !isReplaced
 }

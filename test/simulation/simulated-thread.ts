@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '../../src/runtime/clock.js'
+import type { Timer } from '../../src/runtime/clock.js'
+import { type Loop, systemLoop } from '../../src/runtime/loop.js'
 import type { QueuedEvent } from './queued-event.js'
 import type { World } from './world.js'
 
@@ -14,7 +15,7 @@ interface Waiting {
 export class SimulatedThread {
   readonly name: string
   /** The clock of the code that runs in this thread. Its timers die with the thread. */
-  readonly clock: Clock
+  readonly clock: Loop
   readonly #world: World
   readonly #waiting = new Set<Waiting>()
   readonly #whenKilled: (() => void)[] = []
@@ -26,6 +27,8 @@ export class SimulatedThread {
     this.name = name
     this.#world = world
     this.clock = {
+      // Turns need no time.
+      ...systemLoop,
       now: () => Math.max(world.now, this.#busyUntil),
       schedule: (task, delayMs, keepAlive = false) => this.#schedule(task, { delayMs, keepAlive }),
     }

@@ -1,6 +1,7 @@
 import { maxBatch } from '../../src/delivery/record-batch.js'
 import type { Machine } from '../../src/engine/machine.js'
 import type { SluiceOptions } from '../../src/options/options.js'
+import type { SimulatedDelivery } from './deliveries.js'
 import { SimulatedDisk } from './disk/simulated-disk.js'
 import { networkChanges, poisonOf, serviceChanges, troubleDisk } from './fault-effects.js'
 import type { Fault, Poison } from './faults.js'
@@ -22,6 +23,8 @@ const threadStartMs = 50
 
 export interface SitePlan {
   readonly schedule: Schedule
+  /** Of all engines. */
+  readonly delivery: SimulatedDelivery
   /** Called with the name of each thing that happened. */
   readonly reached: (name: string) => void
 }
@@ -31,6 +34,7 @@ export class Site {
   readonly options: SluiceOptions
   readonly #world: World
   readonly #schedule: Schedule
+  readonly #delivery: SimulatedDelivery
   readonly #network: SimulatedNetwork
   readonly #disk: SimulatedDisk
   readonly #service: SimulatedService
@@ -47,10 +51,14 @@ export class Site {
     return new Site(world, { ...plan, tenant })
   }
 
-  private constructor(world: World, { schedule, reached, tenant }: SitePlan & { readonly tenant: Tenant | undefined }) {
+  private constructor(
+    world: World,
+    { schedule, delivery, reached, tenant }: SitePlan & { readonly tenant: Tenant | undefined },
+  ) {
     const { backends, proxyRetries } = schedule.service
     this.#world = world
     this.#schedule = schedule
+    this.#delivery = delivery
     this.#tenant = tenant
     this.#network = new SimulatedNetwork(world, { reached })
     this.#disk = new SimulatedDisk(world, { reached })
@@ -75,6 +83,11 @@ export class Site {
       whenDiskAnswers: (_folder, answers) => this.#disk.whenItAnswers(thread, answers),
       connection,
       print: () => {},
+      openDelivery: (plan) => {
+        const { delivery, contents } = this.#delivery.open(plan)
+        if (contents !== undefined) process.opened.push({ thread, delivery, contents })
+        return delivery
+      },
       startSender: ({ url, userAgent, maxConnections, requestTimeoutMs, apiKey }) => {
         const own = process.thread('last drain')
         thread.block(threadStartMs)
@@ -83,7 +96,7 @@ export class Site {
           userAgent,
           maxConnections,
           requestTimeoutMs,
-          clock: own.clock,
+          loop: own.clock,
           apiKey: { reveal: () => apiKey, renew: () => false },
           connection: { open: this.#network.connector(own, { connectTimeoutMs }) },
         })

@@ -1,7 +1,9 @@
 import { Delivery } from '../../src/delivery/delivery.js'
 import { type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
+import { Delivery as NextDelivery } from '../../src/next/delivery.js'
 import type { Severity } from '../../src/records/level.js'
+import { loopOver } from './next.js'
 import { ScriptedSender } from './scripted-sender.js'
 import { VirtualClock } from './virtual-clock.js'
 
@@ -9,7 +11,7 @@ import { VirtualClock } from './virtual-clock.js'
 export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualClock()) {
   const sender = new ScriptedSender(clock)
   const told: string[] = []
-  const delivery = new Delivery({
+  const plan: DeliveryPlan = {
     lanes: [
       { kind: 'logs', bucket: 'b' },
       { kind: 'values', bucket: 'b' },
@@ -33,10 +35,19 @@ export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualCl
     probe: { baseMs: 30_000, capMs: 300_000 },
     keyPrefix: 'test',
     ...changes,
-  })
+  }
+  const delivery = deliveryOf(plan)
   const log = (body: string, severity: Severity = 2) => delivery.accept(0, { body, severity })
   const value = (body: string) => delivery.accept(1, { body, severity: 6 })
   return { clock, sender, told, delivery, log, value }
+}
+
+/** The delivery that is tested: with `DELIVERY=next` that of src/next, which will take the place of the other. */
+export function deliveryOf(plan: DeliveryPlan): Delivery {
+  if (process.env.DELIVERY !== 'next') return new Delivery(plan)
+  const { clock, store: _, ...rest } = plan
+  const next = new NextDelivery({ ...rest, loop: loopOver(clock) })
+  return next as unknown as Delivery
 }
 
 /** True when the equation of the ledger holds, for the sum and for each lane. */

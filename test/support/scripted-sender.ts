@@ -1,5 +1,6 @@
-import type { Batch, Carriage, Outcome, Sender } from '../../src/delivery/sender.js'
+import type { Carriage, Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import type { Clock } from '../../src/runtime/clock.js'
+import { recordsOf } from './batch.js'
 
 /** A service in the test's hands, behind the port of delivery: what it answers, and after how long. */
 export class ScriptedSender implements Sender {
@@ -22,15 +23,16 @@ export class ScriptedSender implements Sender {
     return { sender: 'undici', maxDepth: this.#maxDepth }
   }
 
-  async send({ records, settle }: Batch): Promise<void> {
-    this.sent.push(...records.map(({ body }) => body))
-    this.inFlight += records.length
+  send(batch: OutgoingBatch): void {
+    const bodies = recordsOf(batch).map(({ body }) => body)
+    this.sent.push(...bodies)
+    this.inFlight += bodies.length
     this.maxInFlight = Math.max(this.maxInFlight, this.inFlight)
-    await new Promise<void>((resolve) => this.#clock.schedule(resolve, this.latencyMs))
-    this.inFlight -= records.length
-    records.forEach(({ body }, index) => {
-      settle(index, this.answer(body))
-    })
+    this.#clock.schedule(() => {
+      this.inFlight -= bodies.length
+      for (const [index, body] of bodies.entries()) batch.settle(index, this.answer(body))
+      batch.done()
+    }, this.latencyMs)
   }
 
   async close(): Promise<void> {

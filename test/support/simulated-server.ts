@@ -1,4 +1,5 @@
-import type { Batch, Carriage, Outcome, Outgoing, Sender } from '../../src/delivery/sender.js'
+import type { Carriage, Outcome, Outgoing, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
+import { recordsOf } from './batch.js'
 import type { VirtualClock } from './virtual-clock.js'
 
 export interface ServerModel {
@@ -37,31 +38,28 @@ export class SimulatedServer implements Sender {
     return { sender: 'undici', maxDepth: this.#maxDepth }
   }
 
-  async send({ records, settle }: Batch): Promise<void> {
+  send(batch: OutgoingBatch): void {
     const oneByOne = this.#model.pipelined === 'one-by-one'
-    await new Promise<void>((resolve) => {
-      const open = new Set(records.keys())
-      const answer = (index: number, outcome: Outcome) => {
-        if (!open.delete(index)) return
-        settle(index, outcome)
-        if (open.size === 0) resolve()
-        else if (oneByOne) serve(index + 1)
-      }
-      /** The connection ends: whatever is unanswered on it stays so. */
-      const breakOff = () => {
-        for (const index of [...open]) {
-          open.delete(index)
-          settle(index, reset)
-        }
-        resolve()
-      }
-      const serve = (index: number) => {
-        if (!this.#model.resetsAt?.(records[index]!)) this.#serve((outcome) => answer(index, outcome))
-        else this.#clock.schedule(breakOff, this.#model.serviceMs(this.#clock.now()))
-      }
-      const atOnce = oneByOne ? 1 : records.length
-      for (let index = 0; index < atOnce; index++) serve(index)
-    })
+    const records = recordsOf(batch)
+    const open = new Set(records.keys())
+    const answer = (index: number, outcome: Outcome) => {
+      if (!open.delete(index)) return
+      batch.settle(index, outcome)
+      if (open.size === 0) batch.done()
+      else if (oneByOne) serve(index + 1)
+    }
+    /** The connection ends: whatever is unanswered on it stays so. */
+    const breakOff = () => {
+      for (const index of open) batch.settle(index, reset)
+      if (open.size > 0) batch.done()
+      open.clear()
+    }
+    const serve = (index: number) => {
+      if (!this.#model.resetsAt?.(records[index]!)) this.#serve((outcome) => answer(index, outcome))
+      else this.#clock.schedule(breakOff, this.#model.serviceMs(this.#clock.now()))
+    }
+    const atOnce = oneByOne ? 1 : records.length
+    for (let index = 0; index < atOnce; index++) serve(index)
   }
 
   async close(): Promise<void> {}

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
-import type { Batch } from '../../src/delivery/sender.js'
+import type { OutgoingBatch } from '../../src/delivery/sender.js'
 import { Spool, type SpoolPlan } from '../../src/spool/spool.js'
 import { readSpoolLine, type SpoolLine } from '../../src/spool/spool-line.js'
 
 import { spooledSender } from '../../src/spool/spooled-sender.js'
+import { recordsOf } from './batch.js'
 import { setUp } from './delivery.js'
 import { answers, ScriptedSender } from './scripted-sender.js'
 import { VirtualClock } from './virtual-clock.js'
@@ -31,10 +32,10 @@ class KeyedSender extends ScriptedSender {
   readonly keys: string[] = []
   before = (_bodies: readonly string[]) => {}
 
-  override send(batch: Batch): Promise<void> {
-    this.before(batch.records.map(({ body }) => body))
-    this.keys.push(...batch.records.map(({ idempotencyKey }) => idempotencyKey))
-    return super.send(batch)
+  override send(batch: OutgoingBatch): void {
+    this.before(recordsOf(batch).map(({ body }) => body))
+    this.keys.push(...recordsOf(batch).map(({ idempotencyKey }) => idempotencyKey))
+    super.send(batch)
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Clock, Timer } from '../../src/runtime/clock.js'
+import type { Timer } from '../../src/runtime/clock.js'
+import type { Loop } from '../../src/runtime/loop.js'
 import { TimeHeap } from './time-heap.js'
 
 interface Alarm {
@@ -9,7 +10,7 @@ interface Alarm {
 }
 
 /** Time that moves only when a test moves it. */
-export class VirtualClock implements Clock {
+export class VirtualClock implements Loop {
   #now = 0
   #pending = 0
   #holding = 0
@@ -30,6 +31,15 @@ export class VirtualClock implements Clock {
         alarm.cancelled = true
       },
     }
+  }
+
+  /** Turns need no time: they go on while the test waits. */
+  soon(task: () => void): void {
+    queueMicrotask(task)
+  }
+
+  immediate(task: () => void): void {
+    setImmediate(task)
   }
 
   /** Those among the timers that hold the process. */

@@ -1,9 +1,9 @@
 import { counted } from '../../errors/counted.js'
 import { textOf } from '../../errors/text-of.js'
+import type { AnswerHeaders } from '../../http/answer-collector.js'
 import { maxBodyBytes } from '../../http/request-head.js'
 import { UndiciPool } from '../../http/undici-pool.js'
-import { type ServerTraits, serverTraits } from '../../http/undici-sender.js'
-import { systemClock } from '../../runtime/clock.js'
+import { systemLoop } from '../../runtime/loop.js'
 import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
@@ -16,14 +16,14 @@ const roundingMs = 1000
 
 export interface ClockCheck {
   readonly finding: Finding
-  /** The traits of the server that the answer shows. Undefined without an answer. */
-  readonly traits: ServerTraits | undefined
+  /** True when the answer has a plain head, and the connection is kept. Undefined without an answer. */
+  readonly isPlain: boolean | undefined
 }
 
 /** Check that the service answers, and compare its clock with this machine's. No key is sent. */
 export async function checkClock(url: string, { route, ms }: CheckPlan): Promise<ClockCheck> {
   const { origin, pathname } = new URL(url)
-  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, clock: systemClock }
+  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, loop: systemLoop }
   const pool = new UndiciPool({ ...plan, proxyUrl: route.proxyUrl })
   const startedAt = Date.now()
   const headers = { accept: 'application/json', 'user-agent': userAgent }
@@ -32,15 +32,14 @@ export async function checkClock(url: string, { route, ms }: CheckPlan): Promise
   try {
     // Connecting and the answer have this time each.
     const asked = await inTime(ask, { ms: 2 * ms + 100 })
-    if (asked.type === 'late') return { finding: bad('answer', { text: 'none in time', advice }), traits: undefined }
+    if (asked.type === 'late') return { finding: bad('answer', { text: 'none in time', advice }), isPlain: undefined }
     const exchange = asked.result
     if (exchange.type === 'broken') {
-      return { finding: bad('answer', { text: exchange.reason, advice }), traits: undefined }
+      return { finding: bad('answer', { text: exchange.reason, advice }), isPlain: undefined }
     }
     const { answer, headers } = exchange
     const date = Date.parse(textOf(headers.date))
-    const traits = serverTraits({ status: answer.status, headers }, '')
-    return { finding: judge(date, { startedAt, endedAt: Date.now() }), traits }
+    return { finding: judge(date, { startedAt, endedAt: Date.now() }), isPlain: isPlain(answer.status, headers) }
   } finally {
     await pool.destroy()
   }
@@ -62,4 +61,14 @@ function skewText(seconds: number): string {
   if (seconds < 120) return `${seconds} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} minutes`
   return seconds < 86_400 ? `${Math.round(seconds / 3600)} hours` : counted(Math.round(seconds / 86_400), 'day')
+}
+
+/** True when the connection is kept, and the end of the answer follows from a plain head: a length, chunks or no body. */
+function isPlain(status: number, headers: AnswerHeaders): boolean {
+  const { connection, 'content-length': length, 'transfer-encoding': coding } = headers
+  const closes = [connection ?? []].flat().some((value) => /(^|,)\s*close\s*(,|$)/i.test(value))
+  const counted = coding === undefined && typeof length === 'string' && /^\d+$/.test(length)
+  const chunked = length === undefined && typeof coding === 'string' && coding.toLowerCase() === 'chunked'
+  const bodiless = status === 204 && coding === undefined
+  return !closes && (counted || chunked || bodiless)
 }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { batchRecords, maxBatch } from '../../delivery/record-batch.js'
+import { maxBatch } from '../../delivery/record-batch.js'
 import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
+import { TextBatch } from '../../delivery/text-batch.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
 import { maxBodyBytes, recordPath } from '../../http/request-head.js'
 import { UndiciPool } from '../../http/undici-pool.js'
-import type { ServerTraits } from '../../http/undici-sender.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { ApiKey } from '../../options/secret.js'
 import type { RecordKind } from '../../records/wire.js'
-import { systemClock } from '../../runtime/clock.js'
+import { systemLoop } from '../../runtime/loop.js'
 import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
@@ -17,8 +17,8 @@ import type { CheckPlan } from './network-checks.js'
 
 export interface DeliveryPlan extends CheckPlan {
   readonly options: ResolvedOptions
-  /** The traits of the server that an earlier answer showed. */
-  readonly traits: ServerTraits | undefined
+  /** True when an earlier answer of the server was plain, on a connection that it keeps. */
+  readonly isPlain: boolean
 }
 
 /** The event of the test value record. Applications do not use this number. */
@@ -42,7 +42,7 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
     pipelining: options.pipelining,
     proxyUrl: route.proxyUrl,
     requestTimeoutMs: ms,
-    clock: systemClock,
+    loop: systemLoop,
     left: (reason) => {
       left = reason
     },
@@ -64,12 +64,12 @@ export async function* checkDelivery(plan: DeliveryPlan): AsyncGenerator<Finding
 }
 
 /** The sender with which an application would begin, as far as this shows without sending a record. */
-export function expectSender({ options, route, traits }: DeliveryPlan): Finding {
+export function expectSender({ options, route, isPlain }: DeliveryPlan): Finding {
   const fixed = fixedSender({ options, route })
   if (fixed !== undefined) return fixed
   return skipped(
     'sender',
-    traits?.plain === true
+    isPlain
       ? 'pipelined for logs, once the service has answered a record as plainly as this request'
       : 'one request at a time on a connection, until the service shows that it takes several at once',
   )
@@ -99,13 +99,7 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
   const outcome = await inTime(
     () =>
       new Promise<Outcome>((resolve) => {
-        void sender.send({
-          kind,
-          bucket,
-          ...batchRecords([record]),
-          probe: false,
-          settle: (_index, settled) => resolve(settled),
-        })
+        sender.send(new TextBatch({ kind, bucket, records: [record], settle: (_index, settled) => resolve(settled) }))
       }),
     { ms: 2 * ms + 100 },
   )
@@ -144,7 +138,7 @@ function isRedirect(status: number | undefined): boolean {
 /** True where a request without a key gets a web page, which no service of this API sends there. */
 async function answersPage(path: string, { options, route, ms }: DeliveryPlan): Promise<boolean> {
   const { origin } = new URL(options.url)
-  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, clock: systemClock }
+  const plan = { origin, maxConnections: 1, requestTimeoutMs: ms, maxBodyBytes, loop: systemLoop }
   const pool = new UndiciPool({ ...plan, proxyUrl: route.proxyUrl })
   const headers = { 'content-type': 'application/json', accept: 'application/json', 'user-agent': userAgent }
   try {
@@ -162,10 +156,10 @@ function adviceFor(outcome: Outcome): string {
 }
 
 function judge(sender: Sender, plan: DeliveryPlan & { readonly left: string | undefined }): Finding {
-  if (plan.left !== undefined) return good('sender', `undici, one request after another: ${plan.left}`)
   const fixed = fixedSender(plan)
   if (fixed !== undefined) return fixed
   const [logs, values] = [sender.carriage('logs'), sender.carriage('values')]
+  if (plan.left !== undefined) return good('sender', `${logs.sender}, one request at a time: ${plan.left}`)
   if (logs.maxDepth === 1) {
     return good(
       'sender',

@@ -108,10 +108,10 @@ async function* checkService(options: ResolvedOptions, { send }: { readonly send
     yield finding
     if (finding.state === 'bad') return yield skipped('service', 'not asked, because of the problem above')
   }
-  const { finding, traits } = await checkClock(options.url, plan)
+  const { finding, isPlain } = await checkClock(options.url, plan)
   yield finding
-  if (traits === undefined) return yield skipped('records', 'not sent, because of the problem above')
-  const delivery = { ...plan, options, traits }
+  if (isPlain === undefined) return yield skipped('records', 'not sent, because of the problem above')
+  const delivery = { ...plan, options, isPlain }
   if (send) return yield* checkDelivery(delivery)
   yield skipped('records', 'none sent (--no-send): the key and the buckets are not checked')
   yield expectSender(delivery)

@@ -6,6 +6,7 @@ import { proxyFor } from '../../http/proxy.js'
 import { resolve } from '../../options/resolve.js'
 import { ApiKey } from '../../options/secret.js'
 import { systemClock } from '../../runtime/clock.js'
+import { systemLoop } from '../../runtime/loop.js'
 import { userAgent } from '../../runtime/version.js'
 import type { Command } from '../command.js'
 import { Interruption } from '../interruption.js'
@@ -152,7 +153,7 @@ async function send({ dir, mode, reason, limitRate }: ReplayArguments, output: O
         pipelining,
         proxyUrl: proxy.type === 'proxy' ? proxy.url : undefined,
         requestTimeoutMs,
-        clock,
+        loop: systemLoop,
         left: (reason) => say(`requests are not pipelined any more: ${reason}`),
       }),
       options,

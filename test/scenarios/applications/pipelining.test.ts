@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Delivery } from '../../../src/delivery/delivery.js'
 import { openSender } from '../../../src/http/auto-sender.js'
 import type { ConnectionOptions } from '../../../src/http/connector.js'
-import { systemClock } from '../../../src/runtime/clock.js'
+import { systemLoop } from '../../../src/runtime/loop.js'
 import { type Fault, FaultServer, type Request } from '../../support/fault-server.js'
 import { full, rowsOf } from '../../support/full.js'
 import { nginxInstalled, startNginx } from '../../support/nginx.js'
@@ -30,7 +30,7 @@ interface Destination {
 /** A lane of values and one of logs to a destination, with the sender that `auto` chooses. */
 function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {}, maxBatch = 64 }: Destination) {
   const left: string[] = []
-  const bounds = { maxConnections: 64, maxBatch, requestTimeoutMs: 10_000, clock: systemClock }
+  const bounds = { maxConnections: 64, maxBatch, requestTimeoutMs: 10_000 }
   const sender = openSender({
     url,
     apiKey: { reveal: () => apiKey, renew: () => false },
@@ -39,6 +39,7 @@ function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {}, maxBatch 
     proxyUrl: undefined,
     connection,
     left: (reason) => left.push(reason),
+    loop: systemLoop,
     ...bounds,
   })
   const delivery = new Delivery({
@@ -47,6 +48,7 @@ function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {}, maxBatch 
       { kind: 'values', bucket },
     ],
     sender,
+    clock: systemLoop,
     random: Math.random,
     observer: silentObserver,
     limits: { maxQueueRecords: 1_000_000, maxQueueBytes: 2 ** 30 },

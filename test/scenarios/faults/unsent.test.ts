@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import type { LookupFunction } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { batchRecords } from '../../../src/delivery/record-batch.js'
 import type { Outcome, Sender } from '../../../src/delivery/sender.js'
 import type { ConnectionOptions } from '../../../src/http/connector.js'
 import { PipelinedSender } from '../../../src/http/pipelined-sender.js'
 import { UndiciSender } from '../../../src/http/undici-sender.js'
-import { systemClock } from '../../../src/runtime/clock.js'
+import { systemLoop } from '../../../src/runtime/loop.js'
+import { sendRecords } from '../../support/batch.js'
 import { FaultServer } from '../../support/fault-server.js'
 
 let server: FaultServer
@@ -29,17 +29,16 @@ async function outcomeAt(
     userAgent: 'sluice/test',
     maxConnections: 2,
     requestTimeoutMs: 1000,
-    clock: systemClock,
+    loop: systemLoop,
     connection,
   }
   sender = name === 'undici' ? new UndiciSender(plan) : new PipelinedSender({ ...plan, maxDepth: 64 })
   let outcome: Outcome | undefined
   const records = [{ body: '{}', bytes: 2, idempotencyKey: 'k-1' }]
-  await sender.send({
+  await sendRecords(sender, {
     kind: 'logs',
     bucket: 'b',
-    ...batchRecords(records),
-    probe: false,
+    records,
     settle: (_, each) => {
       outcome = each
     },

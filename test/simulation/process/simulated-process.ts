@@ -1,5 +1,6 @@
 import type { Ledger } from '../../../src/delivery/ledger.js'
 import { Engine } from '../../../src/engine/engine.js'
+import type { EngineDelivery } from '../../../src/engine/engine-delivery.js'
 import type { Machine } from '../../../src/engine/machine.js'
 import type { EndStep, RecordPort } from '../../../src/engine/ports.js'
 import { WorkerPosition } from '../../../src/engine/worker-position.js'
@@ -9,6 +10,7 @@ import type { WorkerLinkPlan } from '../../../src/hand-off/worker-link.js'
 import type { SluiceOptions } from '../../../src/options/options.js'
 import { resolve } from '../../../src/options/resolve.js'
 import { type Severity, severityOfNumber } from '../../../src/records/level.js'
+import type { Contents } from '../contents.js'
 import type { SimulatedThread } from '../simulated-thread.js'
 import type { World } from '../world.js'
 import { Promised } from './promised.js'
@@ -49,6 +51,13 @@ export interface ProcessPlan {
   readonly reached: (name: string) => void
 }
 
+/** A delivery of which one can see what it has. */
+export interface OpenedDelivery {
+  readonly thread: SimulatedThread
+  readonly delivery: EngineDelivery
+  readonly contents: Contents
+}
+
 /** The end of a process, and the ledger as it was then. */
 export interface EndOfProcess {
   readonly how: 'close' | 'exit' | 'signal' | 'kill'
@@ -68,6 +77,8 @@ export class SimulatedProcess {
   /** The accepted records by their ids, in the order of their acceptance. */
   readonly accepted = new Map<number, AcceptedRecord>()
   readonly promises: Promised[] = []
+  /** The deliveries of its engines, one after another, where they show what they have. */
+  readonly opened: OpenedDelivery[] = []
   end: EndOfProcess | undefined
   /** The moment at which its end has begun. */
   endingAt: number | undefined

@@ -1,6 +1,6 @@
-import { batchRecords } from '../../../src/delivery/record-batch.js'
 import type { Outcome } from '../../../src/delivery/sender.js'
-import type { StartedSender } from '../../../src/engine/machine.js'
+import { TextBatch } from '../../../src/delivery/text-batch.js'
+import type { StartedSender } from '../../../src/engine/engine-delivery.js'
 import type { SenderPlan } from '../../../src/http/sender-plan.js'
 import { UndiciSender } from '../../../src/http/undici-sender.js'
 import type { SimulatedThread } from '../simulated-thread.js'
@@ -16,7 +16,7 @@ export function simulatedSender(thread: SimulatedThread, plan: SenderPlan): Star
     begin({ id, kind, bucket, record }) {
       thread.post(() => {
         const settle = (_: number, outcome: Outcome) => void answers.push({ id, outcome })
-        void sender.send({ kind, bucket, ...batchRecords([record]), probe: false, settle })
+        sender.send(new TextBatch({ kind, bucket, records: [record], settle }))
       })
     },
     answers: () => answers.splice(0),

@@ -1,7 +1,8 @@
-import { batchRecords } from '../../../src/delivery/record-batch.js'
-import type { Batch, Outcome, Outgoing, Sender } from '../../../src/delivery/sender.js'
+import type { Outcome, Outgoing, Sender } from '../../../src/delivery/sender.js'
+import type { TextBatchPlan } from '../../../src/delivery/text-batch.js'
 import { openSender } from '../../../src/http/auto-sender.js'
 import type { RecordKind } from '../../../src/records/wire.js'
+import { sendRecords } from '../../support/batch.js'
 import { useTimeOf } from '../global-time.js'
 import { SimulatedNetwork } from '../network/simulated-network.js'
 import type { SimulatedThread } from '../simulated-thread.js'
@@ -63,7 +64,7 @@ export class Stage {
       maxConnections,
       maxBatch: 64,
       requestTimeoutMs,
-      clock: this.thread.clock,
+      loop: this.thread.clock,
       pipelining,
       proxyUrl: undefined,
       left: (reason) => void this.left.push(reason),
@@ -75,7 +76,7 @@ export class Stage {
   async send(
     numbers: readonly number[],
     kind: RecordKind = 'logs',
-    about: Partial<Batch> = {},
+    about: Partial<TextBatchPlan> = {},
   ): Promise<readonly Outcome[]> {
     const sent = this.begin(numbers, kind, about)
     await this.world.run(10 * requestTimeoutMs, () => sent.done)
@@ -84,7 +85,7 @@ export class Stage {
   }
 
   /** Send these records as one batch; the outcomes come while the world runs. */
-  begin(numbers: readonly number[], kind: RecordKind = 'logs', about: Partial<Batch> = {}): Sent {
+  begin(numbers: readonly number[], kind: RecordKind = 'logs', about: Partial<TextBatchPlan> = {}): Sent {
     const outcomes: Outcome[] = []
     const settle = (from: number, outcome: Outcome, count = 1) => {
       for (let index = from; index < from + count; index++) {
@@ -94,14 +95,7 @@ export class Stage {
       }
     }
     const records = numbers.map((number) => this.#record(number, kind))
-    const settled = this.sender.send({
-      kind,
-      bucket: this.#bucket,
-      probe: false,
-      ...batchRecords(records),
-      settle,
-      ...about,
-    })
+    const settled = sendRecords(this.sender, { kind, bucket: this.#bucket, records, settle, ...about })
     const sent = { outcomes, settled, done: false }
     void settled.then(() => {
       sent.done = true

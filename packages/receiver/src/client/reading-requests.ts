@@ -4,7 +4,7 @@ import type { Exchange } from '../../../../src/http/answer-collector.js'
 import { proxyFor } from '../../../../src/http/proxy.js'
 import { Requester } from '../../../../src/http/requester.js'
 import type { ResolvedClientOptions } from '../../../../src/options/client-options.js'
-import { systemClock } from '../../../../src/runtime/clock.js'
+import { systemLoop } from '../../../../src/runtime/loop.js'
 import { userAgent } from '../../../../src/runtime/version.js'
 
 /** Something to read: its path with the query, and words for the messages of its errors. */
@@ -35,7 +35,7 @@ export class ReadingRequests {
       requestTimeoutMs,
       proxyUrl: this.proxyUrl,
       retry: { baseMs: retryBaseMs, capMs: retryCapMs },
-      clock: systemClock,
+      loop: systemLoop,
       random: Math.random,
     })
   }

@@ -1,0 +1,338 @@
+import { Concurrency } from '../delivery/concurrency.js'
+import type { FlushTime } from '../delivery/drain.js'
+import type { DropReason, Ledger, SuppressReason } from '../delivery/ledger.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
+import { guarded, type Observer } from '../delivery/observer.js'
+import { Reach } from '../delivery/reach.js'
+import { type Acceptable, originOf } from '../delivery/record-intake.js'
+import { patienceMs } from '../delivery/rules.js'
+import type { Sender } from '../delivery/sender.js'
+import { type Backing, noBacking } from '../log/backing.js'
+import { KeyWriter } from '../log/idempotency-key.js'
+import { MemoryBounds } from '../log/memory-bounds.js'
+import { type Newcomer, RecordLog } from '../log/record-log.js'
+import { gone } from '../log/segment.js'
+import { type Severity, valueSeverity } from '../records/level.js'
+import type { Loop } from '../runtime/loop.js'
+import { Batch, type BatchOwner } from './batch.js'
+import { Driver } from './driver.js'
+import { Lane } from './lane.js'
+import { Machine } from './machine.js'
+import type { DeliveryPlan } from './plan.js'
+
+/** Room for a body, which is written at `at`. */
+export interface BodyRoom {
+  readonly memory: Buffer
+  readonly at: number
+}
+
+/** Most log records are of this severity: their bodies are written where they stay. */
+const usualSeverity: Severity = 2
+
+/**
+ * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread and no disk:
+ * sender, backing, loop and random source come from outside.
+ *
+ *     accept ─ RecordLog ─ Driver ─ Machine ─ Sender
+ */
+export class Delivery {
+  readonly book: LedgerBook
+  readonly #plan: DeliveryPlan
+  readonly #observer: Observer
+  readonly #backing: Backing
+  readonly #lanes: readonly Lane[]
+  readonly #bounds: MemoryBounds
+  readonly #machine: Machine
+  readonly #driver: Driver
+  readonly #untold: { readonly lane: Lane; readonly reason: DropReason; readonly count: number }[] = []
+  #sequence = 0
+  #isClosed = false
+  #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
+
+  constructor(plan: DeliveryPlan) {
+    const { loop, sender, service, backing = noBacking, maxConnections, maxBatch, requestTimeoutMs } = plan
+    this.#plan = plan
+    this.#backing = backing
+    this.#observer = guarded(plan.observer)
+    this.book = new LedgerBook(plan.lanes, plan.memory)
+    const { book } = this
+    const reach = new Reach({ clock: loop, service, tell: () => this.#machine.tell({ type: 'unreachable' }) })
+    this.#bounds = new MemoryBounds({
+      limits: plan.limits,
+      backing,
+      isGated: (lane) => this.#lanes[lane]!.gate !== undefined,
+      lost: (lane, reason, count) => this.#lost(this.#lanes[lane]!, reason, count),
+    })
+    this.#lanes = plan.lanes.map(
+      (name, index) =>
+        new Lane({
+          name,
+          index,
+          book,
+          sender,
+          window: new Concurrency({
+            maxConnections,
+            maxDepth: () => Math.min(maxBatch, sender.carriage(name.kind).maxDepth),
+            patienceMs: patienceMs(requestTimeoutMs, { draining: false }),
+          }),
+          log: (severity) => new RecordLog({ lane: index, severity, ledger: book, bounds: this.#bounds, backing }),
+        }),
+    )
+    const keys = new KeyWriter(plan.keyPrefix)
+    const owner: BatchOwner = {
+      onSettle: (...about) => this.#driver.onSettle(...about),
+      onDone: (batch) => this.#driver.onDone(batch),
+    }
+    this.#machine = new Machine({
+      ...plan,
+      backing,
+      book,
+      reach,
+      lanes: this.#lanes,
+      makeBatch: ({ name }) => new Batch({ ...name, keys, owner }),
+      nextSequence: () => this.#sequence,
+      mayTellLosses: () => !this.#isClosed && this.#bounds.roomy,
+    })
+    this.#driver = new Driver({ machine: this.#machine, sender, backing, loop, reach, observer: this.#observer })
+  }
+
+  /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
+  accept(laneIndex: number, record: Acceptable): void {
+    const { body, severity, idempotencyKey = '', handedOver = false, kept = false } = record
+    const lane = this.#lanes[laneIndex]!
+    const bytes = Buffer.byteLength(body)
+    const keyLength = idempotencyKey.length
+    const log = lane.log(severity)
+    const { memory, at } = log.room(keyLength + bytes)
+    memory.write(idempotencyKey, at, 'latin1')
+    // The characters are ASCII where there are as many as bytes.
+    if (bytes === body.length) memory.write(body, at + keyLength, 'latin1')
+    else memory.write(body, at + keyLength)
+    this.#take(lane, log, { bytes, keyLength, from: kept ? 'unneeded' : originOf(handedOver) })
+  }
+
+  /** Room for a body of at most this many bytes. Write it there, then {@link append} it, before anything else is accepted. */
+  room(laneIndex: number, bytes: number): BodyRoom {
+    return usualLog(this.#lanes[laneIndex]!).room(bytes)
+  }
+
+  /** {@link accept} a record whose body was written into the room of its lane. */
+  append(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
+    const lane = this.#lanes[laneIndex]!
+    const log = lane.log(severity)
+    const written = usualLog(lane)
+    if (log !== written) log.stageFrom(written, bytes)
+    this.#take(lane, log, { bytes, keyLength: 0, from: originOf(handedOver) })
+  }
+
+  /**
+   * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would come too late,
+   * and the record would be sent twice. Each new record starts the wait again, for a second at most.
+   */
+  calm(delayMs: number): void {
+    this.#driver.happened({ type: 'calm', ms: delayMs })
+  }
+
+  /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
+  refuse(laneIndex: number): void {
+    this.#drop(this.#lanes[laneIndex]!, 'none', 'closed')
+    this.#tellLosses()
+  }
+
+  /** Something was hidden in a log record that has been accepted. */
+  redacted(laneIndex: number): void {
+    this.book.count(laneIndex, 'redacted', 1)
+  }
+
+  /** A log record is left out on its arrival, as configured. */
+  suppress(laneIndex: number, how: { readonly reason: SuppressReason; readonly handedOver: boolean }): void {
+    this.book.move(laneIndex, how.handedOver ? 'taken' : 'none', how.reason, 1, 0)
+  }
+
+  /** A log record that was suppressed as unneeded is kept (1) until it is accepted after all, or is not kept any more (-1). */
+  keptForError(laneIndex: number, change: 1 | -1): void {
+    this.book.count(laneIndex, 'keptForError', change)
+  }
+
+  /** A `track` with a bad number, time or key: counted outside the equation. */
+  invalid(): void {
+    this.book.invalid()
+  }
+
+  stats(): Ledger {
+    return this.book.read()
+  }
+
+  /** True while a record of this size can be accepted without shedding another one. True after {@link close}, too. */
+  hasRoom(bytes: number): boolean {
+    return this.#bounds.hasRoom(bytes)
+  }
+
+  /** Resolves when {@link hasRoom} becomes true for a record of this size. */
+  whenRoom(bytes: number): Promise<void> {
+    return this.#bounds.whenRoom(bytes)
+  }
+
+  /**
+   * Wait until the records that were accepted so far are settled. Every lane makes one attempt at once, except inside a Retry-After; a
+   * lane that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
+   */
+  async flush(time: FlushTime): Promise<Ledger> {
+    return this.#drain(time, { last: false }).ledger
+  }
+
+  /**
+   * Leave the records to the disk, for a process that may be about to die. Should it live on, the next record or drain sends them, and a
+   * request that is in flight now may be made twice.
+   */
+  park(): Ledger {
+    this.#driver.happened({ type: 'abandon' })
+    this.#evictAll()
+    return this.stats()
+  }
+
+  /**
+   * Take no more, flush, then release everything. Records that could not be delivered by then are left to the disk, else counted as
+   * dropped by `shutdown`. Every call gives the same promise; the earliest of their deadlines counts.
+   */
+  close(time: Omit<FlushTime, 'holdsProcess'>): Promise<Ledger> {
+    if (this.#closing === undefined) {
+      this.#bounds.close()
+      const drain = this.#drain(time, { last: true })
+      this.#isClosed = true
+      this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
+      return this.#closing.ledger
+    }
+    const { drain, ledger } = this.#closing
+    const timer = this.#plan.loop.schedule(drain.end, time.timeoutMs, true)
+    void ledger.then(() => timer.cancel())
+    return ledger
+  }
+
+  /**
+   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. The result is called again and
+   * again: it turns the loop for so many milliseconds at most, and returns true when nothing more can be done, or no time is left.
+   * Afterwards only the ledger may be asked for. It counts as queued what could not be delivered.
+   */
+  drainSync(
+    loop: Loop & { turn(waitMs: number): void },
+    sender: Sender,
+    { timeoutMs, brief = false }: Omit<FlushTime, 'holdsProcess'>,
+  ): (waitMs: number) => boolean {
+    this.#bounds.close()
+    this.#isClosed = true
+    this.#driver.moveTo(loop, sender)
+    let isOver = false
+    this.#driver.drain(
+      { timeoutMs, brief },
+      {
+        last: true,
+        drained: () =>
+          this.#abandon(() => {
+            isOver = true
+          }),
+      },
+    )
+    return (waitMs) => {
+      if (!isOver) loop.turn(waitMs)
+      return isOver
+    }
+  }
+
+  /** Remember why no lane can deliver any more. */
+  failed(reason: string): void {
+    for (const lane of this.#lanes) lane.failed(reason)
+  }
+
+  /** After an {@link drainSync}, or in its place: leave the records to the disk. Nothing may be called after it. */
+  leave(): void {
+    this.#bounds.close()
+    this.#driver.happened({ type: 'abandon' })
+    this.#driver.stop()
+    this.#evictAll()
+  }
+
+  #abandon(done: () => void): void {
+    this.#driver.happened({ type: 'abandon' })
+    this.#driver.happened({ type: 'stop' })
+    done()
+  }
+
+  #drain(time: FlushTime, { last }: { readonly last: boolean }): { readonly ledger: Promise<Ledger>; end(): void } {
+    let end = () => {}
+    const ledger = new Promise<Ledger>((resolve) => {
+      ;({ end } = this.#driver.drain(time, { last, drained: () => resolve(this.stats()) }))
+    })
+    return { ledger, end }
+  }
+
+  /** Take the record that was written into the room of its log. */
+  #take(
+    lane: Lane,
+    log: RecordLog,
+    { bytes, keyLength, from }: { readonly bytes: number; readonly keyLength: number; readonly from: Newcomer },
+  ): void {
+    if (this.#isClosed) {
+      this.#drop(lane, from, 'closed')
+      this.#tellLosses()
+      return
+    }
+    const sequence = this.#sequence++
+    if (this.#bounds.makeRoom({ severity: log.severity, bytes: bytes + keyLength })) {
+      log.append(bytes, sequence, keyLength, from)
+      this.#driver.due(lane)
+    } else this.#drop(lane, from, this.#backing.lossReason)
+    if (this.#untold.length > 0) this.#tellLosses()
+  }
+
+  #drop(lane: Lane, from: Newcomer, reason: DropReason): void {
+    this.book.move(lane.index, from, reason, 1, 0)
+    this.#lost(lane, reason, 1)
+  }
+
+  /** Records were given up. Listeners hear of it when the logs are whole again: they may log. */
+  #lost(lane: Lane, reason: DropReason, count: number): void {
+    lane.losses.add({ reason, count }, this.#plan.loop.now())
+    if (this.#untold.push({ lane, reason, count }) === 1) this.#plan.loop.soon(this.#tellLosses)
+  }
+
+  readonly #tellLosses = (): void => {
+    for (let loss = this.#untold.shift(); loss !== undefined; loss = this.#untold.shift()) {
+      this.#observer.dropped(loss.lane.name, { reason: loss.reason, count: loss.count })
+    }
+  }
+
+  #evictAll(): void {
+    this.#backing.commit()
+    for (const log of this.#lanes.flatMap(({ logs }) => logs)) for (const segment of log.segments()) log.evict(segment)
+    this.#tellLosses()
+  }
+
+  async #end(): Promise<Ledger> {
+    this.#driver.happened({ type: 'abandon' })
+    this.#driver.stop()
+    this.#evictAll()
+    for (const lane of this.#lanes) for (const log of lane.logs) this.#giveUp(lane, log)
+    this.#tellLosses()
+    await this.#plan.sender.close()
+    return this.stats()
+  }
+
+  /** The records that are in memory alone are lost with it. */
+  #giveUp(lane: Lane, log: RecordLog): void {
+    let count = 0
+    for (const segment of [...log.segments()]) {
+      for (let index = segment.resident; index < segment.count; index++) {
+        if (segment.states[index] === gone) continue
+        log.mark(segment, index, 1, gone, 'shutdown')
+        count++
+      }
+    }
+    if (count > 0) this.#lost(lane, 'shutdown', count)
+  }
+}
+
+/** The log of most records: their bodies are written where they stay. */
+function usualLog(lane: Lane): RecordLog {
+  return lane.log(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
+}

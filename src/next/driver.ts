@@ -1,0 +1,197 @@
+import type { FlushTime } from '../delivery/drain.js'
+import type { Observer } from '../delivery/observer.js'
+import type { Reach } from '../delivery/reach.js'
+import type { Outcome, Sender } from '../delivery/sender.js'
+import type { Backing } from '../log/backing.js'
+import type { Timer } from '../runtime/clock.js'
+import type { Loop } from '../runtime/loop.js'
+import { outsideTasks } from '../runtime/own-context.js'
+import type { Batch, BatchOwner } from './batch.js'
+import type { Command, Event, Report } from './events.js'
+import type { Flight } from './flight.js'
+import type { Lane } from './lane.js'
+import type { Machine } from './machine.js'
+
+interface DriverPlan {
+  readonly machine: Machine
+  readonly sender: Sender
+  readonly backing: Backing
+  readonly loop: Loop
+  readonly reach: Reach
+  /** What it throws is ignored. */
+  readonly observer: Observer
+}
+
+/** Does what the machine wants, over a loop: the one of Node, or one of our own at the end of a process. */
+export class Driver implements BatchOwner {
+  readonly #plan: DriverPlan
+  #loop: Loop
+  #sender: Sender
+  readonly #due = new Set<Lane>()
+  /** Events that came while the machine worked or its commands were carried out. */
+  readonly #events: Event[] = []
+  #isBusy = false
+  #timer: Timer | undefined
+  /** On the clock. */
+  #tickAt = Number.POSITIVE_INFINITY
+  readonly #sent = new Map<Batch, { readonly flight: Flight; readonly places: readonly number[] | undefined }>()
+  readonly #drained = new Map<number, () => void>()
+  #lastDrain = 0
+
+  constructor(plan: DriverPlan) {
+    this.#plan = plan
+    this.#loop = plan.loop
+    this.#sender = plan.sender
+  }
+
+  /** Records have come to the lane. Those that come in the same turn of the loop share the first batch. */
+  due(lane: Lane): void {
+    if (this.#due.size === 0) this.#loop.soon(this.#came)
+    this.#due.add(lane)
+  }
+
+  /** Tell the machine what has happened. */
+  happened(event: Event): void {
+    this.#events.push(event)
+    if (this.#isBusy) return
+    this.#isBusy = true
+    outsideTasks(this.#work)
+  }
+
+  onSettle(batch: Batch, index: number, outcome: Outcome, count: number): void {
+    const sent = this.#sent.get(batch)
+    if (sent === undefined) return
+    const { flight, places } = sent
+    if (places === undefined) this.happened({ type: 'settled', flight, index, count, outcome })
+    else {
+      for (const place of places.slice(index, index + count)) {
+        this.happened({ type: 'settled', flight, index: place, count: 1, outcome })
+      }
+    }
+  }
+
+  onDone(batch: Batch): void {
+    const sent = this.#sent.get(batch)
+    this.#sent.delete(batch)
+    if (sent !== undefined) this.happened({ type: 'done', flight: sent.flight })
+  }
+
+  /** Wait until the records that were accepted so far are settled, until the deadline at the latest. */
+  drain(
+    { timeoutMs, holdsProcess = true, brief = false }: FlushTime,
+    { last, drained }: { readonly last: boolean; readonly drained: () => void },
+  ): { readonly end: () => void } {
+    const id = ++this.#lastDrain
+    const end = () => this.happened({ type: 'drainOver', id })
+    const timer = this.#loop.schedule(end, timeoutMs, holdsProcess)
+    this.#drained.set(id, () => {
+      timer.cancel()
+      drained()
+    })
+    this.happened({ type: 'drain', id, deadline: this.#loop.now() + timeoutMs, last, brief })
+    return { end }
+  }
+
+  /** What is in flight is given up. From here on another loop and another sender do the work. */
+  moveTo(loop: Loop, sender: Sender): void {
+    this.happened({ type: 'abandon' })
+    this.#timer?.cancel()
+    this.#timer = undefined
+    this.#loop = loop
+    this.#sender = sender
+  }
+
+  stop(): void {
+    this.happened({ type: 'stop' })
+    this.#timer?.cancel()
+    this.#timer = undefined
+  }
+
+  readonly #came = (): void => {
+    const lanes = [...this.#due]
+    this.#due.clear()
+    for (const lane of lanes) this.happened({ type: 'came', lane })
+  }
+
+  readonly #work = (): void => {
+    let mayChange = false
+    try {
+      for (let event = this.#events.shift(); event !== undefined; event = this.#events.shift()) {
+        // An outcome alone changes no moment: the end of its batch does.
+        mayChange ||= event.type !== 'settled'
+        for (const command of this.#plan.machine.step(event, this.#loop.now())) this.#do(command)
+      }
+    } finally {
+      this.#isBusy = false
+    }
+    if (mayChange) this.#wake()
+  }
+
+  #do(command: Command): void {
+    if (command.type === 'send') this.#send(command)
+    else if (command.type === 'tell') this.#tell(command.report)
+    else {
+      this.#drained.get(command.id)?.()
+      this.#drained.delete(command.id)
+    }
+  }
+
+  #send({ flight, again }: Command & { readonly type: 'send' }): void {
+    const batch = again?.batch ?? flight.batch
+    this.#plan.backing.commit()
+    const { length } = batch
+    if (batch.load() === 'later') this.happened({ type: again === undefined ? 'later' : 'done', flight })
+    else if (batch.length === 0 || (again !== undefined && batch.length < length))
+      this.happened({ type: 'done', flight })
+    else {
+      if (again !== undefined) batch.detach()
+      else if (batch.length < length) flight.shorten()
+      this.#sent.set(batch, { flight, places: again?.places })
+      this.#sender.send(batch)
+    }
+  }
+
+  #tell(report: Report): void {
+    const { observer, reach } = this.#plan
+    if (report.type === 'unreachable') {
+      observer.unreachable?.()
+      return
+    }
+    const { name } = report.lane
+    switch (report.type) {
+      case 'dropped':
+        observer.dropped(name, report)
+        break
+      case 'rejected':
+        observer.rejected(name, { ...report.rejection, body: report.body })
+        break
+      case 'paused':
+        observer.paused(name, report.refusal)
+        break
+      case 'outage':
+        observer.outage(name, reach.isNowhere ? { reason: report.reason, isTold: true } : { reason: report.reason })
+        break
+      case 'resumed':
+        observer.resumed(name)
+        break
+      case 'recovered':
+        observer.recovered(name, report.losses)
+        break
+    }
+  }
+
+  /** Sets the one timer to the moment at which the machine has to be asked again. */
+  #wake(): void {
+    const now = this.#loop.now()
+    const at = this.#plan.machine.nextTick(now)
+    if (this.#timer !== undefined && this.#tickAt <= at) return
+    this.#timer?.cancel()
+    this.#timer = undefined
+    if (at === Number.POSITIVE_INFINITY) return
+    this.#tickAt = at
+    this.#timer = this.#loop.schedule(() => {
+      this.#timer = undefined
+      this.happened({ type: 'tick' })
+    }, at - now)
+  }
+}

@@ -1,0 +1,337 @@
+import { doubled } from '../delivery/backoff.js'
+import { deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from '../delivery/rules.js'
+import { isWaiting } from '../log/due-heap.js'
+import { none, ready, type Trial, together, twice, waiting } from '../log/segment.js'
+import type { Drains } from './drains.js'
+import type { Lane } from './lane.js'
+import type { DeliveryPlan } from './plan.js'
+import type { Suspects } from './suspects.js'
+import type { Turn } from './turn.js'
+
+/**
+ * Keeps lanes from sending until a probe succeeds. An engine has one for outages and one for its key. A lane whose bucket or plan is refused
+ * has one of its own.
+ */
+export class Gate {
+  /** `outage`: the service is out of reach or fails. `paused`: it refuses the key, the bucket or the plan. */
+  readonly cause: 'outage' | 'paused'
+  /** The lanes that it keeps from sending, in the order in which they came. */
+  readonly lanes = new Set<Lane>()
+  /** Status of the last answer that paused its lanes. */
+  status = 0
+  /** A wait that even a drain honours, except for a lane that has a last chance. */
+  wait: Wait = noWait
+  /** Probes that failed. */
+  attempt = 0
+  /** On the clock: when the next probe goes out; infinity while none is planned. */
+  probeAt = Number.POSITIVE_INFINITY
+  /** A probe is due, and no lane had a record for it. */
+  isDue = false
+  /** Lanes probe in turn. */
+  turn = 0
+
+  constructor(cause: Gate['cause']) {
+    this.cause = cause
+  }
+
+  get isProbing(): boolean {
+    for (const lane of this.lanes) if (lane.isProbing) return true
+    return false
+  }
+}
+
+interface GatesPlan extends Pick<DeliveryPlan, 'probe'> {
+  readonly turn: Turn
+  readonly lanes: readonly Lane[]
+  readonly drains: Drains
+  readonly suspects: Suspects
+  /** Sends one record of the lane to test the service; false when there is none to send. */
+  readonly sendProbe: (lane: Lane) => boolean
+}
+
+/** Decides which lanes of an engine stop sending, which of them wait together, and when they send again. */
+export class Gates {
+  readonly #plan: GatesPlan
+  readonly #outage = new Gate('outage')
+  readonly #key = new Gate('paused')
+  readonly #refusals: Refusals
+  #isStopped = false
+
+  constructor(plan: GatesPlan) {
+    this.#plan = plan
+    this.#refusals = new Refusals(plan.lanes)
+  }
+
+  /** On the clock: the moment of the next probe, or of the next outage to be told. */
+  get next(): number {
+    let next = Number.POSITIVE_INFINITY
+    for (const { gate, outage } of this.#plan.lanes) {
+      if (gate !== undefined) next = Math.min(next, gate.probeAt)
+      if (outage?.isTold === false) next = Math.min(next, outage.tellAt)
+    }
+    return next
+  }
+
+  /** Nothing of a lane succeeded: it probes with one record at a time, the first at once where the failed record may be at fault. */
+  open(lane: Lane, { wait, reason }: { readonly wait: Wait; readonly reason: string }): void {
+    const gate = lane.gate ?? this.#outage
+    this.#shut(gate, lane, { wait, atOnce: lane.isConfirming })
+    if (gate.cause === 'outage') this.#outageGoesOn(lane, reason)
+    this.#plan.drains.attemptFailed(lane)
+  }
+
+  /** A record was refused and nothing succeeded beside it. Returns the refusal that pauses its lane, when other refusals confirm it. */
+  confirmed(lane: Lane, trial: Trial, refusal: Refusal): Refusal | undefined {
+    return this.#refusals.confirmed(refusal, { lane, trial, now: this.#plan.turn.now })
+  }
+
+  /** The key, the bucket or the plan has to change before the service takes records of the lane. */
+  pause(lane: Lane, refusal: Refusal): void {
+    const before = lane.gate?.cause === 'paused' ? lane.gate : undefined
+    const isNews = before?.status !== refusal.status
+    const own = before === this.#key ? undefined : before
+    const gate = refusal.scope === 'key' ? this.#key : (own ?? new Gate('paused'))
+    const concerned = refusal.scope === 'key' ? this.#plan.lanes : [lane]
+    for (const each of concerned) {
+      each.outage = undefined
+      if (each.gate !== undefined && each.gate !== gate) this.#leave(each.gate, each, { others: true })
+      gate.status = refusal.status
+      this.#shut(gate, each, { wait: noWait, atOnce: each.isConfirming })
+    }
+    for (const each of concerned) this.#plan.drains.giveUp(each)
+    if (isNews) this.#plan.turn.tell({ type: 'paused', lane, refusal })
+  }
+
+  /** The service took or judged a record of the lane: it sends again, and so do all others when the key was paused. */
+  recover(lane: Lane): void {
+    const { gate } = lane
+    const { lanes, turn } = this.#plan
+    this.#refusals.clear(lane)
+    turn.toFill.add(lane)
+    if (gate === undefined) return
+    const isNews = gate.cause === 'paused' || lane.outage?.isTold === true
+    const released = gate === this.#key ? lanes.filter((each) => each.gate === gate) : [lane]
+    for (const each of released) {
+      this.#refusals.clear(each)
+      each.outage = undefined
+      this.#release(each, gate, { isProven: each === lane })
+      turn.toFill.add(each)
+    }
+    if (isNews) turn.tell({ type: 'resumed', lane })
+  }
+
+  /** Send the probes that are due, and tell the outages that last. */
+  tick(): void {
+    const { turn, lanes } = this.#plan
+    for (const lane of lanes) {
+      if (lane.outage?.isTold === false && lane.outage.tellAt <= turn.now) this.#outageLasts(lane)
+      if (lane.gate !== undefined && lane.gate.probeAt <= turn.now) this.#fire(lane.gate)
+    }
+  }
+
+  /** The lane may have something to send. */
+  look(lane: Lane): void {
+    const { gate } = lane
+    if (gate === undefined) return
+    if (gate.isDue && !gate.isProbing) this.#fire(gate)
+    else if (lane.isConfirming && lane.ready > 0 && !lane.isProbing) this.#plan.sendProbe(lane)
+  }
+
+  /** Probe with this lane at once, for a drain, unless the service asked to wait. */
+  probeNow(lane: Lane): void {
+    const { gate } = lane
+    if (gate === undefined || !this.#maySend(gate, lane)) return
+    gate.probeAt = Number.POSITIVE_INFINITY
+    if (!lane.isProbing && !this.#plan.sendProbe(lane) && !gate.isProbing) gate.isDue = true
+  }
+
+  /** A probe has ended and says nothing: the next one comes as if it had never been. */
+  goOn(gate: Gate): void {
+    if (this.#isStopped || gate.lanes.size === 0 || gate.probeAt !== Number.POSITIVE_INFINITY || gate.isProbing) return
+    this.#planProbe(gate, gate.attempt)
+  }
+
+  /** Send no probe any more, and tell no outage. */
+  stop(): void {
+    this.#isStopped = true
+    for (const lane of this.#plan.lanes) {
+      lane.outage = undefined
+      if (lane.gate === undefined) continue
+      lane.gate.probeAt = Number.POSITIVE_INFINITY
+      lane.gate.isDue = false
+    }
+  }
+
+  /**
+   * The gate keeps the lane from sending, or does so still after a probe failed. With `atOnce` another record of the lane is sent at once, when
+   * there is one: the wait that the service asked for may be meant for the first record alone.
+   */
+  #shut(gate: Gate, lane: Lane, { wait, atOnce }: { readonly wait: Wait; readonly atOnce: boolean }): void {
+    gate.lanes.add(lane)
+    lane.gate = gate
+    lane.report()
+    if (wait.notBefore > gate.wait.notBefore) gate.wait = wait
+    const others = lane.ready > 0 || (gate.cause === 'paused' && lane.tried.size > 1)
+    const asks = atOnce ? others : wait.excessive && lane.hasLastChance
+    if (asks && (atOnce || this.#maySend(gate, lane)) && this.#plan.sendProbe(lane)) return
+    if (gate.probeAt !== Number.POSITIVE_INFINITY || gate.isProbing) return
+    gate.isDue = false
+    this.#planProbe(gate, gate.attempt++)
+  }
+
+  /** The lane sends again. With `others` the lanes that still wait send probes at once, one at a time. */
+  #leave(gate: Gate, lane: Lane, { others }: { readonly others: boolean }): void {
+    gate.lanes.delete(lane)
+    lane.gate = undefined
+    if (others || gate.lanes.size === 0) {
+      gate.attempt = 0
+      gate.wait = noWait
+      gate.probeAt = gate.lanes.size > 0 ? this.#plan.turn.now : Number.POSITIVE_INFINITY
+    } else this.goOn(gate)
+  }
+
+  /** `isProven`: a record of this lane was taken. The success of another lane says nothing about the records that failed in this one. */
+  #release(lane: Lane, gate: Gate, { isProven }: { readonly isProven: boolean }): void {
+    const wasNoOutage = isProven && lane.isConfirming
+    this.#judgeTried(lane, { isProven })
+    lane.isConfirming = false
+    this.#leave(gate, lane, { others: !wasNoOutage })
+    if (!wasNoOutage) lane.window.restart()
+    lane.report()
+  }
+
+  /** What the end of an outage says of the records that failed in it. */
+  #judgeTried(lane: Lane, { isProven }: { readonly isProven: boolean }): void {
+    const { turn, suspects } = this.#plan
+    for (const trial of lane.tried) {
+      if (!isWaiting(trial)) continue
+      const verdict = verdictOn(trial, { isProven, isConfirming: lane.isConfirming, now: turn.now })
+      if (verdict === 'suspect') {
+        suspects.addLate(lane, trial)
+        trial.segment.log.mark(trial.segment, trial.index, 1, waiting)
+      } else if (verdict === 'unsent') lane.due.add(trial, turn.now + (turn.isDraining ? 0 : turn.backoffMs(0)))
+      else {
+        trial.wasAlone ||= isProven && trial.blame !== together
+        trial.blame = none
+        trial.segment.log.mark(trial.segment, trial.index, 1, ready)
+      }
+    }
+    lane.tried.clear()
+    lane.lastTried = undefined
+  }
+
+  #maySend(gate: Gate, lane: Lane): boolean {
+    const { now } = this.#plan.turn
+    return gate.wait.notBefore <= now || lane.honour(gate.wait) <= now
+  }
+
+  /** Send the next probe. */
+  #fire(gate: Gate): void {
+    gate.probeAt = Number.POSITIVE_INFINITY
+    const lanes = [...gate.lanes]
+    for (let step = 0; step < lanes.length; step++) {
+      if (!this.#plan.sendProbe(lanes[(gate.turn + step) % lanes.length]!)) continue
+      gate.turn += step + 1
+      gate.isDue = false
+      return
+    }
+    gate.isDue = true
+  }
+
+  #planProbe(gate: Gate, attempt: number): void {
+    if (this.#isStopped) return
+    const { turn, probe } = this.#plan
+    const waitMs = gate.cause === 'paused' ? doubled(attempt, probe) : turn.backoffMs(attempt)
+    gate.probeAt = Math.max(turn.now + waitMs, gate.wait.notBefore)
+  }
+
+  #outageGoesOn(lane: Lane, reason: string): void {
+    if (lane.outage === undefined) {
+      lane.outage = { reason, isTold: false, tellAt: this.#plan.turn.now + tellOutageAfterMs }
+    } else lane.outage.reason = reason
+  }
+
+  #outageLasts(lane: Lane): void {
+    const { turn } = this.#plan
+    const outage = lane.outage!
+    if (turn.now - outage.tellAt > maxLateMs) {
+      outage.tellAt = turn.now + tellOutageAfterMs
+      return
+    }
+    outage.isTold = true
+    turn.tell({ type: 'outage', lane, reason: outage.reason })
+  }
+}
+
+/** An outage is told after this time: most are over before anybody could act. */
+const tellOutageAfterMs = 10_000
+/** A moment that is noticed later than this was held up: the thread was busy or stopped, and delivered nothing for that reason. */
+const maxLateMs = 1000
+/** Twice the longest wait between probes by default: a few records at most fail alone within it. */
+const shortlyMs = 60_000
+
+/**
+ * The verdict on a record that failed before its lane recovered. When the first other record was taken, all records that may be at fault are.
+ * Else those are that failed alone, so shortly before that the service was hardly to blame, or in the second outage.
+ */
+export function verdictOn(
+  { blame, failedAt }: Pick<Trial, 'blame' | 'failedAt'>,
+  { isProven, isConfirming, now }: { readonly isProven: boolean; readonly isConfirming: boolean; readonly now: number },
+): 'suspect' | 'unsent' | 'ready' {
+  if (blame === none) return 'unsent'
+  if (!isProven) return 'ready'
+  if (isConfirming) return 'suspect'
+  if (blame === together) return 'ready'
+  return blame === twice || failedAt >= now - shortlyMs ? 'suspect' : 'ready'
+}
+
+/** Records by the status with which they were refused. */
+type Tally = Map<number, Set<Trial>>
+
+/**
+ * Refusals (403, 404, 412 and so on) since the service last took or judged a record. One alone may be the record's own fault. A second
+ * record with the same status pauses the lane. Where there is no other record, the same one again does.
+ */
+class Refusals {
+  readonly #lanes: readonly Lane[]
+  readonly #ofLanes = new Map<Lane, Tally>()
+  /** Of records of all lanes, which share the key. */
+  readonly #ofKey: Tally = new Map()
+
+  constructor(lanes: readonly Lane[]) {
+    this.#lanes = lanes
+  }
+
+  /** A record was refused. Returns the refusal that pauses the lane, or every lane of the key, when it is confirmed. */
+  confirmed(
+    refusal: Refusal,
+    { lane, trial, now }: { readonly lane: Lane; readonly trial: Trial; readonly now: number },
+  ): Refusal | undefined {
+    const trials = this.#trials(refusal, lane)
+    const again = trials.has(trial) && lane.ready === 0
+    if (trials.add(trial).size < refusalsToPause(now - lane.lastSuccessAt) && !again) return undefined
+    const otherDelivers = this.#lanes.some((each) => each !== lane && deliversLately(now - each.lastSuccessAt))
+    // One record alone says nothing about other lanes.
+    return trials.size > 1 && !otherDelivers ? refusal : { ...refusal, scope: 'lane' }
+  }
+
+  /** The service took a record of this lane, or judged one. */
+  clear(lane: Lane): void {
+    if (this.#ofKey.size > 0) this.#ofKey.clear()
+    if (this.#ofLanes.size > 0) this.#ofLanes.delete(lane)
+  }
+
+  #trials({ scope, status }: Refusal, lane: Lane): Set<Trial> {
+    let tally = scope === 'key' ? this.#ofKey : this.#ofLanes.get(lane)
+    if (tally === undefined) {
+      tally = new Map()
+      this.#ofLanes.set(lane, tally)
+    }
+    let trials = tally.get(status)
+    if (trials === undefined) {
+      trials = new Set()
+      tally.set(status, trials)
+    }
+    return trials
+  }
+}

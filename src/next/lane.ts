@@ -1,0 +1,228 @@
+import type { Concurrency } from '../delivery/concurrency.js'
+import type { LaneCondition, LaneName, LaneState } from '../delivery/ledger.js'
+import type { LedgerBook } from '../delivery/ledger-book.js'
+import { LossTally } from '../delivery/observer.js'
+import type { Wait } from '../delivery/rules.js'
+import type { Sender } from '../delivery/sender.js'
+import { DueHeap, isWaiting } from '../log/due-heap.js'
+import type { RecordLog } from '../log/record-log.js'
+import { type Ref, suspect, type Trial } from '../log/segment.js'
+import { type Severity, valueSeverity } from '../records/level.js'
+import type { Batch } from './batch.js'
+import type { Flight } from './flight.js'
+import type { Gate } from './gate.js'
+
+export interface LanePlan {
+  readonly name: LaneName
+  /** Row in the ledger. */
+  readonly index: number
+  readonly book: LedgerBook
+  readonly window: Concurrency
+  readonly sender: Pick<Sender, 'carriage'>
+  readonly log: (severity: Severity) => RecordLog
+}
+
+/** An outage of a lane, until it is over. */
+interface Outage {
+  /** Why the last attempt failed. */
+  reason: string
+  /** On the clock: when it is told. */
+  tellAt: number
+  isTold: boolean
+}
+
+/** The records of one bucket and kind, and the state of their way to the service. It has no rules. */
+export class Lane {
+  readonly name: LaneName
+  readonly index: number
+  readonly window: Concurrency
+  readonly losses = new LossTally()
+  /** Records that wait for their own next attempt: suspects, and those that could not be sent while others could. */
+  readonly due = new DueHeap()
+  /** Suspects that may go out. Those that never failed alone go first: innocent records do not wait behind those that failed often. */
+  readonly fresh: Trial[] = []
+  readonly known: Trial[] = []
+  /** Records that failed when nothing succeeded, in the order of their last failure. They are sent again when there are no others. */
+  readonly tried = new Set<Trial>()
+  lastTried: Trial | undefined
+  readonly flights = new Set<Flight>()
+  /** Batches that serve again. */
+  readonly batches: Batch[] = []
+  /** On the clock: nothing is sent before, for the disk did not answer. */
+  diskFrom = Number.NEGATIVE_INFINITY
+  /** Keeps it from sending; undefined while it sends. */
+  gate: Gate | undefined
+  outage: Outage | undefined
+  isClosed = false
+  /** A record is in flight that tests the service. */
+  isProbing = false
+  /** One record may be at fault, and another one is to be sent at once to find out. */
+  isConfirming = false
+  /** A suspect tests the service when all other records have failed, in turn with them. */
+  suspectIsNext = false
+  /** Where there is one connection, suspects and others take turns on it. */
+  suspectsTurn = false
+  /** Records that the service has taken. */
+  delivered = 0
+  /** Records that the service has taken or judged. */
+  settled = 0
+  /** On the clock: when the service last took or judged a record. */
+  lastSuccessAt = Number.NEGATIVE_INFINITY
+  /** It may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
+  hasLastChance = false
+  /** The most severe records go first: the process is about to end. */
+  severeFirst = false
+  /** About its suspects: settled records of the lane at the last failure of one, and failures in a row since the last success. */
+  settledAtFailure = 0
+  inVain = 0
+  /** On the clock: no suspect goes out before. */
+  suspectsFrom = Number.NEGATIVE_INFINITY
+  /** Moving mean: the share of suspects with back-pressure that failed at their first retry, too. */
+  ownShare = 0
+  readonly #plan: LanePlan
+  readonly #logs: (RecordLog | undefined)[] = new Array(valueSeverity + 1).fill(undefined)
+  #reported: LaneCondition = { state: 'open', connections: 0, depth: 0, sender: 'undici' }
+
+  constructor(plan: LanePlan) {
+    this.#plan = plan
+    this.name = plan.name
+    this.index = plan.index
+    this.window = plan.window
+    this.report()
+  }
+
+  /** The log of a severity, which is made when the first record of it comes. */
+  log(severity: Severity): RecordLog {
+    this.#logs[severity] ??= this.#plan.log(severity)
+    return this.#logs[severity]
+  }
+
+  /** Its logs, the least severe first. */
+  get logs(): readonly RecordLog[] {
+    return this.#logs.filter((log) => log !== undefined)
+  }
+
+  /** Records that may go out now. */
+  get ready(): number {
+    let sum = 0
+    for (const log of this.#logs) if (log !== undefined) sum += log.ready
+    return sum
+  }
+
+  get state(): LaneState {
+    return this.isClosed ? 'closed' : (this.gate?.cause ?? 'open')
+  }
+
+  get maySend(): boolean {
+    return this.gate === undefined && !this.isClosed
+  }
+
+  /** The sequence of the oldest record that may go out now; infinity without one. */
+  get oldest(): number {
+    let oldest = Number.POSITIVE_INFINITY
+    for (const log of this.#logs) if (log !== undefined && log.oldest < oldest) oldest = log.oldest
+    return oldest
+  }
+
+  /** Move the records that go out next into a batch, until it has `size` or is full. */
+  cut(batch: Batch, size: number): void {
+    for (let before = -1; batch.length < size && batch.length > before; ) {
+      before = batch.length
+      const log = this.#next()
+      if (log === undefined) return
+      log.take(batch, size, this.severeFirst ? Number.POSITIVE_INFINITY : this.#secondOldest(log))
+    }
+  }
+
+  /** The record that goes out next. */
+  first(): Ref | undefined {
+    return this.#next()?.first()
+  }
+
+  /** The record that may go out and was accepted last. */
+  newest(): Ref | undefined {
+    let newest: Ref | undefined
+    for (const log of this.#logs) {
+      const of = log?.newest()
+      if (of === undefined) continue
+      if (newest === undefined || sequenceOf(of) > sequenceOf(newest)) newest = of
+    }
+    return newest
+  }
+
+  /** Suspects that may go out. */
+  get dueSuspects(): number {
+    return this.fresh.length + this.known.length
+  }
+
+  /** Take a suspect that may go out. */
+  takeSuspect(): Trial | undefined {
+    for (const queue of [this.fresh, this.known]) {
+      for (let trial = queue.shift(); trial !== undefined; trial = queue.shift()) if (isWaiting(trial)) return trial
+    }
+    return undefined
+  }
+
+  /** Take the suspect that waits and is due first, of those that no Retry-After holds back. */
+  takeWaitingSuspect(now: number): Trial | undefined {
+    let earliest: Trial | undefined
+    for (const trial of this.due) {
+      if (trial.blame !== suspect || trial.notBefore > now) continue
+      if (earliest === undefined || trial.dueAt < earliest.dueAt) earliest = trial
+    }
+    if (earliest !== undefined) earliest.dueAt = Number.POSITIVE_INFINITY
+    return earliest
+  }
+
+  /** Take the record that failed first, of those that failed when nothing succeeded. */
+  takeTried(): Trial | undefined {
+    for (const trial of this.tried) {
+      this.tried.delete(trial)
+      if (isWaiting(trial)) return trial
+    }
+    return undefined
+  }
+
+  /** The moment before which it sends nothing, as the service asks. Its last chance is spent on a wait that is too long to honour. */
+  honour({ notBefore, excessive }: Wait): number {
+    if (!excessive || !this.hasLastChance) return notBefore
+    this.hasLastChance = false
+    return Number.NEGATIVE_INFINITY
+  }
+
+  /** Remember why an attempt failed. */
+  failed(reason: string): void {
+    this.#plan.book.lastError(this.index, reason)
+  }
+
+  /** Write its condition into the ledger, if it has changed. */
+  report(): void {
+    const { connections, depth } = this.window
+    const { sender } = this.#plan.sender.carriage(this.name.kind)
+    const { state } = this
+    const was = this.#reported
+    if (was.state === state && was.connections === connections && was.depth === depth && was.sender === sender) return
+    this.#reported = { state, connections, depth, sender }
+    this.#plan.book.describe(this.index, this.#reported)
+  }
+
+  /** The log from which the next record goes out. */
+  #next(): RecordLog | undefined {
+    let next: RecordLog | undefined
+    for (const log of this.#logs) {
+      if (log === undefined || log.ready === 0) continue
+      if (next === undefined || this.severeFirst || log.oldest < next.oldest) next = log
+    }
+    return next
+  }
+
+  #secondOldest(first: RecordLog): number {
+    let oldest = Number.POSITIVE_INFINITY
+    for (const log of this.#logs) if (log !== undefined && log !== first && log.oldest < oldest) oldest = log.oldest
+    return oldest
+  }
+}
+
+function sequenceOf({ segment, index }: Ref): number {
+  return segment.sequenceOf(index)
+}

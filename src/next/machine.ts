@@ -1,0 +1,281 @@
+import type { LedgerBook } from '../delivery/ledger-book.js'
+import type { Reach } from '../delivery/reach.js'
+import { isAmbiguous, isFailure, noAnswer } from '../delivery/rules.js'
+import type { Outcome } from '../delivery/sender.js'
+import type { Backing } from '../log/backing.js'
+import { inFlight, ready } from '../log/segment.js'
+import type { Batch } from './batch.js'
+import { Drains } from './drains.js'
+import type { Command, Event, Report } from './events.js'
+import type { Flight } from './flight.js'
+import { Gates } from './gate.js'
+import { Judge } from './judge.js'
+import type { Lane } from './lane.js'
+import { NextBatch } from './next-batch.js'
+import type { DeliveryPlan } from './plan.js'
+import { Suspects } from './suspects.js'
+import { Turn } from './turn.js'
+
+/** A process that logs without a pause lives on: its records wait no longer than this. */
+const longestCalmMs = 1000
+
+/** Where the disk does not answer, it is asked again after so long. */
+const diskPatienceMs = 1000
+
+interface MachinePlan
+  extends Pick<DeliveryPlan, 'sender' | 'random' | 'retry' | 'probe' | 'maxConnections' | 'requestTimeoutMs'> {
+  readonly lanes: readonly Lane[]
+  readonly book: LedgerBook
+  readonly backing: Backing
+  readonly reach: Reach
+  readonly makeBatch: (lane: Lane) => Batch
+  /** The sequence of the record that is accepted next. */
+  readonly nextSequence: () => number
+  /** True while a lane that delivers again may tell what it has lost. */
+  readonly mayTellLosses: () => boolean
+}
+
+/**
+ * All rules of delivery: which record goes out when, and what an outcome means. It is told what has happened, and answers with what is to be
+ * done. It knows no clock, no timer, no socket, no file and no promise.
+ *
+ *     came ─ NextBatch ─ send … settled, done ─ Judge ─ Gates, Suspects, back to the lane ─ NextBatch
+ */
+export class Machine {
+  readonly #plan: MachinePlan
+  readonly #turn: Turn
+  readonly #drains: Drains
+  readonly #gates: Gates
+  readonly #nextBatch: NextBatch
+  readonly #judge: Judge
+  /** New records wait this long before they are sent; 0: not at all. */
+  #calmMs = 0
+  /** On the clock: when the first of these records came, and when they are sent. */
+  #calmSince: number | undefined
+  #calmUntil = Number.POSITIVE_INFINITY
+  #isStopped = false
+
+  constructor(plan: MachinePlan) {
+    const { lanes, reach } = plan
+    this.#plan = plan
+    this.#turn = new Turn(plan)
+    const turn = this.#turn
+    this.#drains = new Drains({ turn, reach })
+    const suspects = new Suspects({ ...plan, turn, drains: this.#drains })
+    this.#nextBatch = new NextBatch({
+      ...plan,
+      turn,
+      suspects,
+      drains: this.#drains,
+      lookAtGate: (lane) => this.#gates.look(lane),
+    })
+    const sendProbe = (lane: Lane) => this.#nextBatch.probe(lane)
+    this.#gates = new Gates({ ...plan, turn, lanes, suspects, sendProbe, drains: this.#drains })
+    this.#judge = new Judge({ ...plan, turn, suspects, gates: this.#gates })
+  }
+
+  /** What the event means now, on the clock. The commands are to be carried out in their order. */
+  step(event: Event, now: number): readonly Command[] {
+    this.#turn.now = now
+    switch (event.type) {
+      case 'came':
+        this.#came(event.lane)
+        break
+      case 'settled':
+        this.#settled(event.flight, event)
+        break
+      case 'done':
+        this.#sendEnded(event.flight, event.reason)
+        break
+      case 'later':
+        this.#later(event.flight)
+        break
+      case 'tick':
+        this.#tick()
+        break
+      case 'drain':
+        this.#drain(event)
+        break
+      case 'drainOver':
+        this.#drains.end(event.id)
+        break
+      case 'calm':
+        this.#calmMs = event.ms
+        break
+      case 'abandon':
+        for (const lane of this.#plan.lanes) this.#abandon(lane)
+        break
+      case 'stop':
+        this.#stop()
+        break
+    }
+    for (const lane of this.#turn.toFill) if (!this.#isStopped) this.#nextBatch.fill(lane)
+    this.#turn.toFill.clear()
+    return this.#turn.end()
+  }
+
+  /** In the step under way: have this told at its end. */
+  tell(report: Report): void {
+    this.#turn.tell(report)
+  }
+
+  /** On the clock: when a `tick` is due, if nothing else happens. */
+  nextTick(now: number): number {
+    if (this.#isStopped) return Number.POSITIVE_INFINITY
+    this.#turn.now = now
+    let next = Math.min(this.#calmUntil, this.#gates.next, this.#drains.next)
+    if (this.#calmSince !== undefined) return next
+    for (const lane of this.#plan.lanes) next = Math.min(next, this.#nextBatch.nextAt(lane))
+    return next
+  }
+
+  #came(lane: Lane): void {
+    if (this.#calmMs === 0) {
+      this.#turn.toFill.add(lane)
+      return
+    }
+    const { now } = this.#turn
+    this.#calmSince ??= now
+    this.#calmUntil = Math.min(now + this.#calmMs, this.#calmSince + longestCalmMs)
+  }
+
+  #tick(): void {
+    const turn = this.#turn
+    if (this.#calmUntil <= turn.now) {
+      this.#calmSince = undefined
+      this.#calmUntil = Number.POSITIVE_INFINITY
+    }
+    this.#drains.tick()
+    this.#gates.tick()
+    if (this.#calmSince === undefined) for (const lane of this.#plan.lanes) turn.toFill.add(lane)
+  }
+
+  #settled(flight: Flight, { index, count, outcome }: { index: number; count: number; outcome: Outcome }): void {
+    if (flight.over) return
+    const broke = outcome.type === 'retry' && outcome.exchange !== 'answered' ? outcome : undefined
+    if (broke !== undefined && flight.sends > 1) {
+      flight.broke = worse(flight, broke)
+      return
+    }
+    const given = broke === undefined ? outcome : worse(flight, broke)
+    const end = Math.min(index + count, flight.open.length)
+    for (let from = Math.max(0, index); from < end; from++) {
+      let to = from
+      while (to < end && flight.open[to] === 1) flight.open[to++] = 0
+      if (to === from) continue
+      flight.unsettled -= to - from
+      if (!isFailure(given)) flight.succeeded(to - from, this.#turn.now)
+      this.#judge.settled(flight, from, to - from, given)
+      from = to
+    }
+    if (flight.raced && flight.unsettled === 0) this.#ended(flight)
+  }
+
+  /** One send of the flight has ended. What has no outcome then gets none any more. */
+  #sendEnded(flight: Flight, reason = 'the sender gave no outcome'): void {
+    flight.sends--
+    if (flight.over || flight.sends > 0) return
+    if (flight.unsettled > 0) {
+      const outcome = flight.broke ?? { type: 'retry', exchange: 'ambiguous', reason, backPressure: false }
+      this.#settled(flight, { index: 0, count: flight.open.length, outcome })
+    }
+    if (!flight.over) this.#ended(flight)
+  }
+
+  /** The disk does not answer: the records, which are there alone, are ready again. */
+  #later(flight: Flight): void {
+    const { lane } = flight
+    this.#giveUp(flight)
+    lane.flights.delete(flight)
+    lane.diskFrom = this.#turn.now + diskPatienceMs
+    if (flight.way === 'probe') this.#probeGivenUp(lane)
+  }
+
+  #ended(flight: Flight): void {
+    const { lane } = flight
+    flight.over = true
+    lane.flights.delete(flight)
+    if (flight.way === 'probe') lane.isProbing = false
+    this.#judge.ended(flight)
+    this.#nextBatch.giveBack(flight)
+    this.#drains.check(lane)
+    this.#turn.toFill.add(lane)
+    if (flight.successes > 0) this.#tellLosses(lane)
+  }
+
+  #drain({ id, deadline, last, brief }: Event & { readonly type: 'drain' }): void {
+    const { lanes, nextSequence } = this.#plan
+    this.#drains.begin(lanes, { id, deadline, last, brief, before: nextSequence() })
+    for (const lane of last ? valuesFirst(lanes) : lanes) {
+      if (last) {
+        lane.hasLastChance = true
+        lane.severeFirst = true
+      }
+      this.#nextBatch.releaseNow(lane, { last })
+      this.#gates.probeNow(lane)
+      this.#turn.toFill.add(lane)
+      this.#drains.check(lane)
+    }
+  }
+
+  /** The answers to what the lane has in flight come too late: its records are ready again. */
+  #abandon(lane: Lane): void {
+    const { reach, book } = this.#plan
+    // The reason why a gate shut is more useful than a probe that had no time.
+    if (lane.flights.size > 0 && lane.gate === undefined) lane.failed(noAnswer)
+    for (const flight of lane.flights) {
+      // The sender has it still.
+      flight.batch.detach()
+      const records = this.#giveUp(flight)
+      if (!reach.isNowhere) book.count(lane.index, 'ambiguousRetries', records)
+    }
+    lane.flights.clear()
+    this.#probeGivenUp(lane)
+  }
+
+  /** The records of a flight that are not settled are ready again. Returns how many. */
+  #giveUp(flight: Flight): number {
+    const { batch } = flight
+    let records = 0
+    flight.over = true
+    for (let index = 0; index < batch.length; index++) {
+      const segment = batch.segments[index]!
+      const at = batch.indexes[index]!
+      if (segment.states[at] !== inFlight) continue
+      segment.log.mark(segment, at, 1, ready)
+      records++
+    }
+    return records
+  }
+
+  #probeGivenUp(lane: Lane): void {
+    lane.isProbing = false
+    if (lane.gate !== undefined) this.#gates.goOn(lane.gate)
+  }
+
+  #stop(): void {
+    this.#isStopped = true
+    this.#gates.stop()
+    this.#drains.endAll()
+    for (const lane of this.#plan.lanes) {
+      lane.isClosed = true
+      lane.report()
+    }
+  }
+
+  /** Tell what a lane has lost, now that it delivers again, if there is room. */
+  #tellLosses(lane: Lane): void {
+    if (!this.#plan.mayTellLosses()) return
+    const losses = lane.losses.take(this.#turn.now)
+    if (losses !== undefined) this.#turn.tell({ type: 'recovered', lane, losses })
+  }
+}
+
+function valuesFirst(lanes: readonly Lane[]): Lane[] {
+  return [...lanes].sort((a, b) => Number(b.name.kind === 'values') - Number(a.name.kind === 'values'))
+}
+
+/** Of the breaks of two sends, one after which the record may have arrived counts. */
+function worse<Break extends Outcome & { readonly type: 'retry' }>(flight: Flight, broke: Break) {
+  return isAmbiguous(broke) ? broke : (flight.broke ?? broke)
+}

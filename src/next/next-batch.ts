@@ -1,0 +1,244 @@
+import type { LedgerBook } from '../delivery/ledger-book.js'
+import { patienceMs, suspectsBeside } from '../delivery/rules.js'
+import { type Ref, ready, suspect } from '../log/segment.js'
+import type { Batch } from './batch.js'
+import type { Drains } from './drains.js'
+import { Flight, type Way } from './flight.js'
+import type { Lane } from './lane.js'
+import type { DeliveryPlan } from './plan.js'
+import type { Suspects } from './suspects.js'
+import type { Turn } from './turn.js'
+
+interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' | 'requestTimeoutMs'> {
+  readonly turn: Turn
+  readonly suspects: Suspects
+  readonly drains: Drains
+  readonly book: LedgerBook
+  readonly makeBatch: (lane: Lane) => Batch
+  /** The lane, whose gate is shut, may have a record for it. */
+  readonly lookAtGate: (lane: Lane) => void
+}
+
+/** Answers for each lane what it may send now, and when it has to be asked again. */
+export class NextBatch {
+  readonly #plan: NextBatchPlan
+
+  constructor(plan: NextBatchPlan) {
+    this.#plan = plan
+  }
+
+  /**
+   * Send what the lane may send now. First come batches, on as many connections as its window allows. A request that has waited long for its
+   * answer does not count as soon as others get theirs: its record may be at fault. Suspects go out beside them, each alone, on a quarter of
+   * the connections. Where there is no room for both, they take turns.
+   */
+  fill(lane: Lane): void {
+    this.#releaseDue(lane)
+    if (lane.gate !== undefined) {
+      this.#plan.lookAtGate(lane)
+      return
+    }
+    if (!lane.maySend || lane.diskFrom > this.#plan.turn.now) return
+    const { proven, unproven } = this.#overdue(lane)
+    this.#race(lane)
+    if (lane.suspectsTurn) this.#sendSuspects(lane, proven.alone)
+    this.#sendBatches(lane, proven.batch)
+    this.#sendSuspects(lane, proven.alone)
+    const isFull = lane.flights.size >= this.#plan.maxConnections
+    if (unproven && lane.ready > 0 && !isFull) this.probe(lane, { beside: true })
+  }
+
+  /** Send one record to test the service, `beside` those in flight. False when a probe is in flight, or there is no record. */
+  probe(lane: Lane, { beside = false } = {}): boolean {
+    if (lane.isProbing || lane.isClosed) return false
+    const ref = this.#probeOf(lane, { beside })
+    if (ref === undefined) return false
+    lane.isProbing = true
+    this.#sendOne(lane, ref, 'probe')
+    return true
+  }
+
+  /** On the clock: when the lane has to be asked again, if nothing comes before. */
+  nextAt(lane: Lane): number {
+    const { turn, suspects } = this.#plan
+    let next = lane.due.next
+    if (lane.diskFrom > turn.now) next = Math.min(next, lane.diskFrom)
+    if (!lane.maySend) return next
+    if (lane.dueSuspects > 0) {
+      const from = suspects.nextAt(lane)
+      if (from > turn.now) next = Math.min(next, from)
+    }
+    const waits = lane.ready + lane.dueSuspects > 0
+    for (const flight of lane.flights) {
+      const overdueAt = this.#overdueAt(lane, flight)
+      if (waits && overdueAt > turn.now) next = Math.min(next, overdueAt)
+      const raceAt = this.#raceAt(lane, flight)
+      if (raceAt > turn.now) next = Math.min(next, raceAt)
+    }
+    return next
+  }
+
+  /** A drain begins: nothing waits for a retry, except inside a Retry-After. With `last`, a wait that is too long to honour holds none back. */
+  releaseNow(lane: Lane, { last }: { readonly last: boolean }): void {
+    const { now } = this.#plan.turn
+    for (const trial of [...lane.due]) {
+      if (trial.notBefore > now && !(last && trial.excessive)) continue
+      trial.notBefore = Number.NEGATIVE_INFINITY
+      lane.due.add(trial, now)
+    }
+  }
+
+  /** The batch may serve again. */
+  giveBack({ batch, lane, raced, sends }: Flight): void {
+    if (raced || sends > 0) return
+    batch.clear()
+    // An idle lane keeps one.
+    if (lane.flights.size === 0) lane.batches.length = 0
+    lane.batches.push(batch)
+  }
+
+  #releaseDue(lane: Lane): void {
+    const { turn, suspects } = this.#plan
+    for (let trial = lane.due.take(turn.now); trial !== undefined; trial = lane.due.take(turn.now)) {
+      if (trial.blame === suspect) suspects.isDue(lane, trial)
+      else trial.segment.log.mark(trial.segment, trial.index, 1, ready)
+    }
+  }
+
+  #sendBatches(lane: Lane, stuck: number): void {
+    const { maxConnections } = this.#plan
+    const waiting = Math.min(lane.dueSuspects, this.#places(lane, 0) - count(lane, 'alone'))
+    const free = Math.max(1, maxConnections - count(lane, 'alone') - Math.max(0, waiting))
+    for (;;) {
+      const most = Math.min(free, lane.window.connections + stuck)
+      const isFull = lane.flights.size >= maxConnections || count(lane, 'batch') >= most
+      if (isFull || lane.ready === 0) return
+      const batch = this.#batch(lane)
+      lane.cut(batch, lane.window.depth)
+      lane.suspectsTurn = lane.dueSuspects > 0
+      this.#send(lane, batch, 'batch')
+    }
+  }
+
+  #sendSuspects(lane: Lane, stuck: number): void {
+    while (count(lane, 'alone') < this.#places(lane, stuck) && lane.flights.size < this.#plan.maxConnections) {
+      const trial = this.#plan.suspects.take(lane)
+      if (trial === undefined) return
+      lane.suspectsTurn = false
+      this.#sendOne(lane, trial, 'alone')
+    }
+  }
+
+  /** Suspects that may be in flight at a time. */
+  #places(lane: Lane, stuck: number): number {
+    const most = Math.max(1, this.#plan.maxConnections >> 1)
+    return Math.min(most, suspectsBeside(lane.window.connections) + stuck)
+  }
+
+  /**
+   * The record that tests the service next. One that failed comes after all others. The others come from both ends of the queue in turn:
+   * records that no service would take tend to stand together. Where all have failed, they and the suspects take turns.
+   */
+  #probeOf(lane: Lane, { beside }: { readonly beside: boolean }): Ref | undefined {
+    const isEmpty = lane.ready === 0
+    const asksSuspect = isEmpty && lane.suspectIsNext
+    lane.suspectIsNext = isEmpty && !lane.suspectIsNext
+    const fromTheEnd = beside || lane.isConfirming || lane.tried.size % 2 === 1
+    return (
+      (asksSuspect ? this.#anySuspect(lane) : undefined) ??
+      (fromTheEnd ? lane.newest() : lane.first()) ??
+      lane.takeTried() ??
+      this.#anySuspect(lane)
+    )
+  }
+
+  #anySuspect(lane: Lane): Ref | undefined {
+    return lane.takeSuspect() ?? lane.takeWaitingSuspect(this.#plan.turn.now)
+  }
+
+  #sendOne(lane: Lane, ref: Ref, way: Way): void {
+    const batch = this.#batch(lane)
+    ref.segment.log.takeOne(batch, ref)
+    this.#send(lane, batch, way)
+  }
+
+  #send(lane: Lane, batch: Batch, way: Way): void {
+    const { turn } = this.#plan
+    const fresh = turn.isDraining
+    batch.probe = way === 'probe'
+    batch.fresh = fresh
+    const flight = new Flight({ lane, way, batch, startedAt: turn.now, fresh })
+    lane.flights.add(flight)
+    turn.want({ type: 'send', flight })
+  }
+
+  #batch(lane: Lane): Batch {
+    return lane.batches.pop() ?? this.#plan.makeBatch(lane)
+  }
+
+  /** Requests that have waited for an answer longer than patience allows. */
+  #overdue(lane: Lane): { readonly proven: Readonly<Record<Way, number>>; readonly unproven: boolean } {
+    const proven = { batch: 0, probe: 0, alone: 0 }
+    let unproven = false
+    for (const flight of lane.flights) {
+      if (this.#overdueAt(lane, flight) > this.#plan.turn.now) continue
+      if (lane.settled > flight.settledBefore) proven[flight.way]++
+      else unproven = true
+    }
+    return { proven, unproven }
+  }
+
+  /** On the clock: an answer that takes longer holds up its connection, and no other. A drain has less patience, from its beginning on. */
+  #overdueAt({ window }: Lane, { waitsSince }: Flight): number {
+    const { requestTimeoutMs, turn } = this.#plan
+    const usual = waitsSince + Math.max(patienceMs(requestTimeoutMs, { draining: false }), window.longAnswerMs)
+    if (!turn.isDraining) return usual
+    const patience = Math.max(patienceMs(requestTimeoutMs, { draining: true }), window.longAnswerMs)
+    return Math.min(usual, Math.max(waitsSince, this.#plan.drains.startedAt) + patience)
+  }
+
+  /**
+   * Where nothing is counted twice, send again what was sent on a connection that may be lost and has no answer yet. A drain has no time
+   * to wait for an answer that may never come.
+   */
+  #race(lane: Lane): void {
+    const { turn, book } = this.#plan
+    for (const flight of lane.flights) {
+      if (this.#raceAt(lane, flight) > turn.now) continue
+      const batch = this.#plan.makeBatch(lane)
+      const places: number[] = []
+      for (const [index, flag] of flight.open.entries()) {
+        if (flag === 0) continue
+        batch.add(flight.batch.segments[index]!, flight.batch.indexes[index]!)
+        places.push(index)
+      }
+      batch.probe = flight.way === 'probe'
+      batch.fresh = true
+      // The first of the two may settle the records while the other one waits for its connection.
+      flight.batch.detach()
+      flight.raced = true
+      flight.sends++
+      book.move(lane.index, 'inFlight', 'inFlight', places.length, 0)
+      for (const name of ['retries', 'ambiguousRetries'] as const) book.count(lane.index, name, places.length)
+      turn.want({ type: 'send', flight, again: { batch, places } })
+    }
+  }
+
+  /** On the clock: when the flight is sent once more; infinity when it is not. */
+  #raceAt(lane: Lane, flight: Flight): number {
+    const mayBeLost = flight.isDoubtful || (this.#plan.turn.isDraining && !flight.fresh)
+    if (flight.raced || !mayBeLost || this.#plan.sender.carriage(lane.name.kind).repeatable !== true) {
+      return Number.POSITIVE_INFINITY
+    }
+    return flight.waitsSince + Math.max(raceMs, lane.window.longAnswerMs)
+  }
+}
+
+/** A request that may be lost is sent once more after so long. */
+const raceMs = 500
+
+function count(lane: Lane, way: Way): number {
+  let sum = 0
+  for (const flight of lane.flights) if (flight.way === way) sum++
+  return sum
+}

@@ -1,0 +1,39 @@
+import { backoffMs } from '../delivery/rules.js'
+import type { Command, Report } from './events.js'
+import type { Lane } from './lane.js'
+import type { DeliveryPlan } from './plan.js'
+
+/** One step of the machine: its moment, what it wants done, and which lanes look for something to send at its end. */
+export class Turn {
+  /** On the clock. */
+  now = 0
+  /** Drains are under way: records wait no longer than they have to. */
+  isDraining = false
+  readonly toFill = new Set<Lane>()
+  readonly #plan: Pick<DeliveryPlan, 'retry' | 'random'>
+  #commands: Command[] = []
+
+  constructor(plan: Pick<DeliveryPlan, 'retry' | 'random'>) {
+    this.#plan = plan
+  }
+
+  want(command: Command): void {
+    this.#commands.push(command)
+  }
+
+  tell(report: Report): void {
+    this.want({ type: 'tell', report })
+  }
+
+  /** Returns the commands of this step. */
+  end(): readonly Command[] {
+    const commands = this.#commands
+    this.#commands = []
+    return commands
+  }
+
+  /** The backoff before the next attempt, in ms. */
+  backoffMs(attempt: number): number {
+    return backoffMs(attempt, { ...this.#plan, draining: this.isDraining })
+  }
+}

@@ -1,0 +1,45 @@
+import type { Counts, Ledger } from '../../src/delivery/ledger.js'
+import type { World } from './world.js'
+
+/** The counts of a lane's records that are not settled, and the bytes of those in memory. */
+export type Unsettled = Pick<Counts, (typeof walked)[number]>
+
+const walked = ['queued', 'inFlight', 'spooled', 'heldBytes'] as const
+
+/** What a delivery really has, beside what its ledger says. Asked between two events, while its thread lives. */
+export interface Contents {
+  /** By lane: what a walk over all of its records finds. */
+  walk(): readonly Unsettled[]
+  /** The buffers of all segments together. */
+  memoryBytes(): number
+  /** Logs that have a segment. */
+  openLogs(): number
+}
+
+/** A segment has at most so many bytes of bodies. */
+const segmentBytes = 262_144
+
+/** Checks that a delivery has what its ledger says, in no more memory than that needs. */
+export function checkContents(world: World, { name, contents, ledger, inherits }: ContentsFacts): void {
+  for (const [index, found] of contents.walk().entries()) {
+    const lane = ledger.lanes[index]!
+    for (const count of walked) {
+      if (count === 'spooled' && (lane.state === 'closed' || (inherits && found.spooled <= lane.spooled))) continue
+      if (found[count] === lane[count]) continue
+      world.fail(`the ledger of ${name} counts ${lane[count]} ${count} in ${lane.kind}, and a walk ${found[count]}`)
+    }
+  }
+  const bytes = contents.memoryBytes()
+  const logs = contents.openLogs()
+  // A segment may have survivors of which a compaction would free too little, and the last one of a log is not full.
+  if (bytes <= ledger.heldBytes * (9 / 8) + segmentBytes * logs) return
+  world.fail(`${name} has segments of ${bytes} bytes in ${logs} logs, for ${ledger.heldBytes} bytes of records`)
+}
+
+interface ContentsFacts {
+  readonly name: string
+  readonly contents: Contents
+  readonly ledger: Ledger
+  /** The ledger may count records on disk that an engine before has left, and this one has not found yet. */
+  readonly inherits: boolean
+}

@@ -357,6 +357,8 @@ export class RecordLog implements SegmentLog, BoundedLog {
   #openFile(segment: Segment): void {
     segment.file = this.#backing.open(segment)
     segment.isFileFull = false
+    // None of its records is in flight any more that was in the file before.
+    segment.lostBy = undefined
   }
 
   #reserve(segment: Segment, most: number): void {

@@ -108,6 +108,8 @@ export class Driver implements BatchOwner {
   }
 
   readonly #came = (): void => {
+    // Also while nothing is sent, a record is on disk at the end of the turn in which it came.
+    this.#plan.backing.commit()
     const lanes = [...this.#due]
     this.#due.clear()
     this.#plan.backing.commit()

@@ -149,6 +149,11 @@ export class Lock {
     }
   }
 
+  /** False when another thread has taken it since, because this one seemed dead. Throws when the folder cannot be read. */
+  isHighest(): boolean {
+    return this.#files.numbersOf(this.#name).every((number) => number <= this.#number)
+  }
+
   /** Remove the lock file, and before it those of earlier holders. Never throws. */
   clear(): void {
     try {

@@ -31,8 +31,10 @@ export interface SpoolLine {
 export const lineMarker = '{"crc":"'
 const crcDigits = 8
 const afterCrc = '",'
-const restAt = lineMarker.length + crcDigits + afterCrc.length
-const recordMember = ',"record":'
+/** Where the text begins of which a line has the checksum. */
+export const restAt = lineMarker.length + crcDigits + afterCrc.length
+/** Stands before the record, which ends a line. */
+export const recordMember = ',"record":'
 
 /** The part of a line that all records of one bucket, kind and severity share. */
 export function lineMiddle({ kind, bucket, severity }: Pick<SpoolLine, 'kind' | 'bucket' | 'severity'>): string {

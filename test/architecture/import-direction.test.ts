@@ -9,8 +9,8 @@ const tiers = [
   ['process'],
   ['hand-off'],
   ['engine'],
-  ['diagnostics', 'spool', 'http'],
-  ['delivery', 'log', 'next'],
+  ['diagnostics', 'spool', 'http', 'next'],
+  ['delivery', 'log'],
   ['records', 'options', 'context'],
   ['errors', 'runtime'],
 ]

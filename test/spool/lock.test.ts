@@ -66,6 +66,18 @@ describe('the lock of a folder', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
+  it('is the highest until another thread takes it from a holder that only seems dead', () => {
+    const dir = spoolFolder()
+    const name = lockOf(dir)
+    writeFileSync(join(dir, 'lock-1'), JSON.stringify({ ...currentOwner(), boot: 'another' }))
+    const frozen = machineLocks.claim(name, machineLocks.holderOf(name))!
+    expect(frozen.isHighest()).toBe(true)
+    const taken = machineLocks.claim(name, machineLocks.holderOf(name))!
+    expect([frozen.isHighest(), taken.isHighest()]).toEqual([false, true])
+    rmSync(dir, { recursive: true })
+    expect(() => taken.isHighest()).toThrow('ENOENT')
+  })
+
   it('stays when it is released by a holder that has lost it to another process', () => {
     const dir = spoolFolder()
     const lock = machineLocks.claim(lockOf(dir), undefined)!

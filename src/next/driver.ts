@@ -112,7 +112,6 @@ export class Driver implements BatchOwner {
     this.#plan.backing.commit()
     const lanes = [...this.#due]
     this.#due.clear()
-    this.#plan.backing.commit()
     for (const lane of lanes) this.happened({ type: 'came', lane })
   }
 

@@ -1,6 +1,6 @@
 import { type EngineDelivery, type EngineDeliveryPlan, SpooledDelivery } from '../../src/engine/engine-delivery.js'
 import type { Contents } from './contents.js'
-import { NextDelivery } from './next-delivery.js'
+import { openNext } from './next-delivery.js'
 
 /** A delivery that the engines of a simulated machine can have. */
 export interface SimulatedDelivery {
@@ -17,9 +17,8 @@ const present: SimulatedDelivery = {
 }
 
 const next: SimulatedDelivery = {
-  // Without a spool for now: with one it is the present delivery.
-  open: (plan) => ({ delivery: plan.spool === undefined ? new NextDelivery(plan) : new SpooledDelivery(plan) }),
-  keepsOrderOnDisk: false,
+  open: (plan) => ({ delivery: openNext(plan) }),
+  keepsOrderOnDisk: true,
 }
 
 /** The delivery as it is, and the one that is to take its place. */

@@ -1,43 +1,24 @@
-import type { FlushTime } from '../../src/delivery/drain.js'
 import type { Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
-import type { EngineDelivery, EngineDeliveryPlan, StartedSender } from '../../src/engine/engine-delivery.js'
-import type { EndStep } from '../../src/engine/ports.js'
-import { Delivery } from '../../src/next/delivery.js'
+import type { EngineDeliveryPlan, StartedSender } from '../../src/engine/engine-delivery.js'
+import { SpooledDelivery } from '../../src/next/engine-delivery.js'
 import type { Clock } from '../../src/runtime/clock.js'
 import type { Loop } from '../../src/runtime/loop.js'
 import { loopOver } from '../support/next.js'
 import { TimeHeap } from '../support/time-heap.js'
 
-/** The delivery that is to take the place of the present one, as an engine uses it. It has no spool yet. */
-export class NextDelivery extends Delivery implements EngineDelivery {
-  readonly #enginePlan: EngineDeliveryPlan
-
-  constructor(plan: EngineDeliveryPlan) {
-    super({ ...plan, loop: loopOver(plan.clock) })
-    this.#enginePlan = plan
-  }
-
-  start(): void {}
-
-  override park() {
-    return this.stats()
-  }
-
-  endSync(time: Omit<FlushTime, 'holdsProcess'>): EndStep {
-    const { clock, startSender } = this.#enginePlan
-    const { queued, inFlight } = this.stats()
-    if (queued + inFlight === 0 || time.timeoutMs === 0) return () => true
-    const deadline = clock.now() + time.timeoutMs
-    const started = startSender(time.timeoutMs)
-    if (started === undefined) return () => true
-    const loop = new BlockedLoop(clock, started)
-    const step = this.drainSync(loop, loop, { ...time, timeoutMs: deadline - clock.now() })
-    return (waitMs) => {
-      if (!step(waitMs)) return false
-      started.close()
-      return true
-    }
-  }
+/** Opens the delivery that is to take the place of the present one. */
+export function openNext({ startSender, ...plan }: EngineDeliveryPlan): SpooledDelivery {
+  const { clock } = plan
+  return new SpooledDelivery({
+    ...plan,
+    loop: loopOver(clock),
+    startExit(withinMs) {
+      const started = startSender(withinMs)
+      if (started === undefined) return undefined
+      const loop = new BlockedLoop(clock, started)
+      return { loop, sender: loop }
+    },
+  })
 }
 
 interface Alarm {
@@ -110,7 +91,10 @@ class BlockedLoop implements Loop, Sender {
     }
   }
 
-  async close(): Promise<void> {}
+  /** As a loop and as a sender. */
+  async close(): Promise<void> {
+    this.#started.close()
+  }
 
   #runDue(): void {
     for (;;) {

@@ -1,0 +1,122 @@
+import type { FlushTime } from '../delivery/drain.js'
+import type { Ledger } from '../delivery/ledger.js'
+import type { Sender } from '../delivery/sender.js'
+import type { EngineDelivery, EngineDeliveryPlan } from '../engine/engine-delivery.js'
+import type { EngineSpoolPlan } from '../engine/engine-spool.js'
+import type { EndStep } from '../engine/ports.js'
+import { noBacking } from '../log/backing.js'
+import { KeyWriter } from '../log/idempotency-key.js'
+import { type Files, nodeFiles } from '../runtime/files.js'
+import type { Loop } from '../runtime/loop.js'
+import { Delivery } from './delivery.js'
+import { Spool } from './spool/spool.js'
+
+/** A loop that goes on while this thread is blocked, and a sender over it. */
+export interface ExitWay {
+  readonly loop: Loop & { turn(waitMs: number): void; close(): void }
+  readonly sender: Sender
+}
+
+export interface SpooledDeliveryPlan extends Omit<EngineDeliveryPlan, 'startSender'> {
+  readonly loop: Loop
+  /** Close the sender of this thread, and start one that goes on while it is blocked. Undefined when none starts within `withinMs`. */
+  readonly startExit: (withinMs: number) => ExitWay | undefined
+}
+
+const noThread = 'no thread can start to deliver them at the exit: allow threads, or await close() before it'
+const hourMs = 3_600_000
+
+/** A {@link Delivery} with the spool of its engine, and the loop that goes on at the end of the process. */
+export class SpooledDelivery extends Delivery implements EngineDelivery {
+  readonly #spool: Spool | undefined
+  readonly #plan: SpooledDeliveryPlan
+  #closing: Promise<Ledger> | undefined
+
+  constructor(plan: SpooledDeliveryPlan) {
+    const spool = plan.spool && openSpool(plan.spool, new KeyWriter(plan.keyPrefix))
+    super({ ...plan, backing: spool ?? noBacking })
+    this.#spool = spool
+    this.#plan = plan
+  }
+
+  start(): void {
+    this.#spool?.start(this)
+  }
+
+  override async flush(time: FlushTime): Promise<Ledger> {
+    this.#spool?.look()
+    const ledger = await super.flush(time)
+    // A signal may end the process next.
+    this.#spool?.acknowledge()
+    return ledger
+  }
+
+  override park(): Ledger {
+    if (this.#spool === undefined) return this.stats()
+    this.#spool.look()
+    super.park()
+    this.#spool.acknowledge()
+    return this.stats()
+  }
+
+  override close(time: Omit<FlushTime, 'holdsProcess'>): Promise<Ledger> {
+    if (this.#closing === undefined) this.#spool?.look()
+    const closed = super.close(time)
+    this.#closing ??= closed.then(() => {
+      this.#spool?.close()
+      return this.stats()
+    })
+    return this.#closing
+  }
+
+  override leave(): void {
+    this.#spool?.look()
+    super.leave()
+    this.#spool?.close()
+  }
+
+  endSync({ timeoutMs, brief }: Omit<FlushTime, 'holdsProcess'>): EndStep {
+    const { loop, startExit } = this.#plan
+    const deadline = loop.now() + timeoutMs
+    const { queued, inFlight } = this.stats()
+    if (queued + inFlight === 0 || timeoutMs === 0) return () => true
+    const exit = startExit(timeoutMs)
+    if (exit === undefined) {
+      this.failed(noThread)
+      return () => true
+    }
+    const step = this.drainSync(exit.loop, exit.sender, { timeoutMs: deadline - loop.now(), brief })
+    return (waitMs) => {
+      if (!step(waitMs)) return false
+      exit.loop.close()
+      return true
+    }
+  }
+}
+
+function openSpool({ options, spoolDir, lanes, position, report, machine }: EngineSpoolPlan, keys: KeyWriter): Spool {
+  const { files } = machine
+  return new Spool({
+    ...machine,
+    dir: spoolDir,
+    url: options.url,
+    lanes,
+    keys,
+    maxBytes: options.spoolMaxBytes,
+    maxAgeMs: options.spoolMaxAgeHours * hourMs,
+    sync: options.spoolSync,
+    wallClock: Date.now,
+    files: position === undefined ? files : filesOnDisk(files, (work) => position.worker.onDisk(position.engine, work)),
+    report,
+  })
+}
+
+/** While a file system is used, the worker's position says so: a disk that stalls stops the thread. */
+function filesOnDisk(files: Files, onDisk: <Result>(work: () => Result) => Result): Files {
+  const names = Object.keys(nodeFiles) as (keyof Files)[]
+  const wrapped = names.map((name) => {
+    const work = files[name].bind(files) as (...given: unknown[]) => unknown
+    return [name, (...given: unknown[]) => onDisk(() => work(...given))]
+  })
+  return Object.fromEntries(wrapped) as Files
+}

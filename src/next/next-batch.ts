@@ -112,6 +112,11 @@ export class NextBatch {
     while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
       lane.cut(batch, lane.window.depth)
+      // The records are on disk, and there is no room for them while others are in flight.
+      if (batch.length === 0) {
+        lane.batches.push(batch)
+        return
+      }
       lane.suspectsTurn = lane.dueSuspects > 0
       this.#send(lane, batch, 'batch')
     }

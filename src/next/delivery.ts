@@ -293,6 +293,8 @@ export class Delivery {
   /** Records were given up. Listeners hear of it when the logs are whole again: they may log. */
   #lost(lane: Lane, reason: DropReason, count: number): void {
     lane.losses.add({ reason, count }, this.#plan.loop.now())
+    // A drain may have waited for them.
+    this.#driver.due(lane)
     if (this.#untold.push({ lane, reason, count }) === 1) this.#plan.loop.soon(this.#tellLosses)
   }
 

@@ -3,7 +3,7 @@ import type { Reach } from '../delivery/reach.js'
 import { isAmbiguous, isFailure, noAnswer } from '../delivery/rules.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Backing } from '../log/backing.js'
-import { inFlight, ready } from '../log/segment.js'
+import { inFlight, ready, suspect, waiting } from '../log/segment.js'
 import type { Batch } from './batch.js'
 import { Drains } from './drains.js'
 import type { Command, Event, Report } from './events.js'
@@ -45,6 +45,7 @@ export class Machine {
   readonly #plan: MachinePlan
   readonly #turn: Turn
   readonly #drains: Drains
+  readonly #suspects: Suspects
   readonly #gates: Gates
   readonly #nextBatch: NextBatch
   readonly #judge: Judge
@@ -61,7 +62,8 @@ export class Machine {
     this.#turn = new Turn(plan)
     const turn = this.#turn
     this.#drains = new Drains({ turn, reach })
-    const suspects = new Suspects({ ...plan, turn, drains: this.#drains })
+    this.#suspects = new Suspects({ ...plan, turn, drains: this.#drains })
+    const suspects = this.#suspects
     this.#nextBatch = new NextBatch({
       ...plan,
       turn,
@@ -109,7 +111,10 @@ export class Machine {
         this.#stop()
         break
     }
-    for (const lane of this.#turn.toFill) if (!this.#isStopped) this.#nextBatch.fill(lane)
+    for (const lane of this.#turn.toFill) {
+      if (!this.#isStopped) this.#nextBatch.fill(lane)
+      this.#drains.check(lane)
+    }
     this.#turn.toFill.clear()
     return this.#turn.end()
   }
@@ -198,7 +203,6 @@ export class Machine {
     if (flight.way === 'probe') lane.isProbing = false
     this.#judge.ended(flight)
     this.#nextBatch.giveBack(flight)
-    this.#drains.check(lane)
     this.#turn.toFill.add(lane)
     if (flight.successes > 0) this.#tellLosses(lane)
   }
@@ -214,7 +218,6 @@ export class Machine {
       this.#nextBatch.releaseNow(lane, { last })
       this.#gates.probeNow(lane)
       this.#turn.toFill.add(lane)
-      this.#drains.check(lane)
     }
   }
 
@@ -231,19 +234,24 @@ export class Machine {
     }
     lane.flights.clear()
     this.#probeGivenUp(lane)
+    this.#drains.check(lane)
   }
 
-  /** The records of a flight that are not settled are ready again. Returns how many. */
+  /** The records of a flight that are not settled are ready again; a suspect goes on alone. Returns how many. */
   #giveUp(flight: Flight): number {
-    const { batch } = flight
+    const { batch, lane } = flight
     let records = 0
     flight.over = true
     for (let index = 0; index < batch.length; index++) {
       const segment = batch.segments[index]!
       const at = batch.indexes[index]!
       if (segment.states[at] !== inFlight) continue
-      segment.log.mark(segment, at, 1, ready)
+      const trial = segment.trials?.get(at)
       records++
+      if (trial?.blame === suspect) {
+        segment.log.mark(segment, at, 1, waiting)
+        this.#suspects.isDue(lane, trial)
+      } else segment.log.mark(segment, at, 1, ready)
     }
     return records
   }

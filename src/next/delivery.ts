@@ -227,10 +227,10 @@ export class Delivery {
       { timeoutMs, brief },
       {
         last: true,
-        drained: () =>
-          this.#abandon(() => {
-            isOver = true
-          }),
+        drained: () => {
+          this.#driver.stop()
+          isOver = true
+        },
       },
     )
     return (waitMs) => {
@@ -247,15 +247,8 @@ export class Delivery {
   /** After an {@link drainSync}, or in its place: leave the records to the disk. Nothing may be called after it. */
   leave(): void {
     this.#bounds.close()
-    this.#driver.happened({ type: 'abandon' })
-    this.#driver.stop()
+    this.#driver.leave()
     this.#evictAll()
-  }
-
-  #abandon(done: () => void): void {
-    this.#driver.happened({ type: 'abandon' })
-    this.#driver.happened({ type: 'stop' })
-    done()
   }
 
   #drain(time: FlushTime, { last }: { readonly last: boolean }): { readonly ledger: Promise<Ledger>; end(): void } {
@@ -311,7 +304,6 @@ export class Delivery {
   }
 
   async #end(): Promise<Ledger> {
-    this.#driver.happened({ type: 'abandon' })
     this.#driver.stop()
     this.#evictAll()
     for (const lane of this.#lanes) for (const log of lane.logs) this.#giveUp(lane, log)

@@ -1,6 +1,6 @@
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import type { Reach } from '../delivery/reach.js'
-import { isAmbiguous, isFailure, noAnswer } from '../delivery/rules.js'
+import { type Failure, isAmbiguous, isFailure, noAnswer } from '../delivery/rules.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Backing } from '../log/backing.js'
 import { inFlight, ready, suspect, waiting } from '../log/segment.js'
@@ -87,7 +87,7 @@ export class Machine {
         this.#settled(event.flight, event)
         break
       case 'done':
-        this.#sendEnded(event.flight, event.reason)
+        this.#sendEnded(event.flight)
         break
       case 'later':
         this.#later(event.flight)
@@ -177,11 +177,11 @@ export class Machine {
   }
 
   /** One send of the flight has ended. What has no outcome then gets none any more. */
-  #sendEnded(flight: Flight, reason = 'the sender gave no outcome'): void {
+  #sendEnded(flight: Flight): void {
     flight.sends--
     if (flight.over || flight.sends > 0) return
     if (flight.unsettled > 0) {
-      const outcome = flight.broke ?? { type: 'retry', exchange: 'ambiguous', reason, backPressure: false }
+      const outcome = flight.broke ?? noOutcome
       this.#settled(flight, { index: 0, count: flight.open.length, outcome })
     }
     if (!flight.over) this.#ended(flight)
@@ -201,7 +201,9 @@ export class Machine {
     flight.over = true
     lane.flights.delete(flight)
     if (flight.way === 'probe') lane.isProbing = false
-    this.#judge.ended(flight)
+    // Records whose lines on disk were damaged say nothing of the service.
+    if (flight.open.length > 0) this.#judge.ended(flight)
+    else if (lane.gate !== undefined) this.#gates.goOn(lane.gate)
     this.#nextBatch.giveBack(flight)
     this.#turn.toFill.add(lane)
     if (flight.successes > 0) this.#tellLosses(lane)
@@ -277,6 +279,13 @@ export class Machine {
     const losses = lane.losses.take(this.#turn.now)
     if (losses !== undefined) this.#turn.tell({ type: 'recovered', lane, losses })
   }
+}
+
+const noOutcome: Failure = {
+  type: 'retry',
+  exchange: 'ambiguous',
+  reason: 'the sender gave no outcome',
+  backPressure: false,
 }
 
 function valuesFirst(lanes: readonly Lane[]): Lane[] {

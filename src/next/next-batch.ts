@@ -44,8 +44,7 @@ export class NextBatch {
     if (lane.suspectsTurn) this.#sendSuspects(lane, proven.alone)
     this.#sendBatches(lane, proven.batch)
     this.#sendSuspects(lane, proven.alone)
-    const isFull = lane.flights.size >= this.#plan.maxConnections
-    if (unproven && lane.ready > 0 && !isFull) this.probe(lane, { beside: true })
+    if (unproven && lane.ready > 0 && this.#hasRoom(lane)) this.probe(lane, { beside: true })
   }
 
   /** Send one record to test the service, `beside` those in flight. False when a probe is in flight, or there is no record. */
@@ -106,27 +105,30 @@ export class NextBatch {
   }
 
   #sendBatches(lane: Lane, stuck: number): void {
-    const { maxConnections } = this.#plan
-    const waiting = Math.min(lane.dueSuspects, this.#places(lane, 0) - count(lane, 'alone'))
-    const free = Math.max(1, maxConnections - count(lane, 'alone') - Math.max(0, waiting))
-    for (;;) {
-      const most = Math.min(free, lane.window.connections + stuck)
-      const isFull = lane.flights.size >= maxConnections || count(lane, 'batch') >= most
-      if (isFull || lane.ready === 0) return
+    while (lane.ready > 0 && this.#hasRoom(lane) && count(lane, 'batch') < lane.window.connections + stuck) {
       const batch = this.#batch(lane)
       lane.cut(batch, lane.window.depth)
+      if (batch.length === 0) {
+        // They are on disk, and records in flight fill the memory.
+        lane.batches.push(batch)
+        return
+      }
       lane.suspectsTurn = lane.dueSuspects > 0
       this.#send(lane, batch, 'batch')
     }
   }
 
   #sendSuspects(lane: Lane, stuck: number): void {
-    while (count(lane, 'alone') < this.#places(lane, stuck) && lane.flights.size < this.#plan.maxConnections) {
+    while (count(lane, 'alone') < this.#places(lane, stuck) && this.#hasRoom(lane)) {
       const trial = this.#plan.suspects.take(lane)
       if (trial === undefined) return
       lane.suspectsTurn = false
       this.#sendOne(lane, trial, 'alone')
     }
+  }
+
+  #hasRoom(lane: Lane): boolean {
+    return lane.flights.size < this.#plan.maxConnections
   }
 
   /** Suspects that may be in flight at a time. */

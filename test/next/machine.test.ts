@@ -76,7 +76,7 @@ const plan: fc.Arbitrary<WorldPlan> = fc.record({
   maxDepth: fc.constantFrom(1, 8),
 })
 
-describe('the machine', () => {
+describe('the machine', { timeout: 300_000 }, () => {
   it('keeps its promises after each step, and delivers everything to a service that is well again', () => {
     fc.assert(
       fc.property(plan, fc.array(act, { maxLength: 120, size: 'max' }), (about, acts) => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/delivery/sender.js'
 import { World, type WorldPlan } from './world.js'
 
@@ -86,5 +86,29 @@ describe('the machine', { timeout: 300_000 }, () => {
       }),
       { numRuns: Number(process.env.RUNS ?? 100) },
     )
+  })
+
+  it.each([
+    { maxConnections: 1, hangs: false },
+    { maxConnections: 2, hangs: false },
+    { maxConnections: 2, hangs: true },
+    { maxConnections: 3, hangs: false },
+    { maxConnections: 3, hangs: true },
+  ])('lets suspects and other records take turns on $maxConnections connections, hanging: $hangs', (about) => {
+    const world = new World({ ...about, isRepeatable: false, maxQueueRecords: 10_000, maxDepth: 1 })
+    const sent = { batch: 0, alone: 0, probe: 0 }
+    const record = { lane: 0, severity: 2, key: '' } as const
+    for (let each = 0; each < 100; each++) world.add(record)
+    for (let turn = 0; turn < 800; turn++) {
+      world.add(record)
+      world.wait(20)
+      const hung = about.hangs && turn > 50 ? 1 : 0
+      const flight = world.sends[hung]?.flight
+      if (flight === undefined) continue
+      // From here on there is always one more of each.
+      if (turn > 300) sent[flight.way]++
+      world.end(hung, world.sequenceOf(flight) % 2 === 0 ? { ...retry, status: 500 } : { type: 'delivered' })
+    }
+    expect(Math.min(sent.batch, sent.alone)).toBeGreaterThan(40)
   })
 })

@@ -153,6 +153,11 @@ export class World {
     this.step({ type: 'done', flight: sent.flight })
   }
 
+  /** Sequence of its first record. */
+  sequenceOf({ batch }: Flight): number {
+    return batch.segments[0]!.sequenceOf(batch.indexes[0]!)
+  }
+
   woken(pick: number): void {
     this.sends[pick % Math.max(1, this.sends.length)]?.flight.batch.woken()
   }

@@ -64,13 +64,7 @@ export class Machine {
     this.#drains = new Drains({ turn, reach })
     this.#suspects = new Suspects({ ...plan, turn, drains: this.#drains })
     const suspects = this.#suspects
-    this.#nextBatch = new NextBatch({
-      ...plan,
-      turn,
-      suspects,
-      drains: this.#drains,
-      lookAtGate: (lane) => this.#gates.look(lane),
-    })
+    this.#nextBatch = new NextBatch({ ...plan, turn, suspects, drains: this.#drains })
     const sendProbe = (lane: Lane) => this.#nextBatch.probe(lane)
     this.#gates = new Gates({ ...plan, turn, lanes, suspects, sendProbe, drains: this.#drains })
     this.#judge = new Judge({ ...plan, turn, suspects, gates: this.#gates })
@@ -112,7 +106,10 @@ export class Machine {
         break
     }
     for (const lane of this.#turn.toFill) {
-      if (!this.#isStopped) this.#nextBatch.fill(lane)
+      if (!this.#isStopped) {
+        this.#nextBatch.fill(lane)
+        this.#gates.look(lane)
+      }
       this.#drains.check(lane)
     }
     this.#turn.toFill.clear()

@@ -15,8 +15,6 @@ interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' |
   readonly drains: Drains
   readonly book: LedgerBook
   readonly makeBatch: (lane: Lane) => Batch
-  /** The lane, whose gate is shut, may have a record for it. */
-  readonly lookAtGate: (lane: Lane) => void
 }
 
 /** Answers for each lane what it may send now, and when it has to be asked again. */
@@ -34,10 +32,6 @@ export class NextBatch {
    */
   fill(lane: Lane): void {
     this.#releaseDue(lane)
-    if (lane.gate !== undefined) {
-      this.#plan.lookAtGate(lane)
-      return
-    }
     if (!lane.maySend || lane.diskFrom > this.#plan.turn.now) return
     const { proven, unproven } = this.#overdue(lane)
     this.#race(lane)

@@ -97,6 +97,24 @@ describe('a drain', () => {
   })
 })
 
+describe('a drain of a lane that is paused', () => {
+  it('is over at once where the service asks to wait beyond its deadline', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => answers.wrongKey
+    log('record')
+    await clock.advance(1000)
+    sender.answer = () => ({ ...answers.busy, retryAfterMs: 200_000 })
+    await clock.advance(40_000)
+    expect(delivery.stats().lanes[0]!.state).toBe('paused')
+    let isOver = false
+    void delivery.flush({ timeoutMs: 5000 }).then(() => {
+      isOver = true
+    })
+    await clock.advance(100)
+    expect(isOver).toBe(true)
+  })
+})
+
 describe('a suspect that was parked in flight', () => {
   it('goes out alone afterwards, and holds no other record back', async () => {
     const { clock, sender, delivery, log } = setUp({ maxConnections: 2 }, { maxDepth: 8 })

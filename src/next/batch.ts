@@ -20,6 +20,8 @@ interface Copy {
   readonly key: string
 }
 
+const settledCopy: Copy = { body: Buffer.alloc(0), key: '' }
+
 /**
  * Records of one lane in flight: each is named by its segment and its index there, and none is copied. A batch serves again, so that sending
  * allocates nothing.
@@ -153,6 +155,11 @@ export class Batch implements OutgoingBatch, BatchSpace {
   detach(): void {
     const copies: Copy[] = []
     for (let index = 0; index < this.#length; index++) {
+      // A record that is settled may have no bytes any more, and no sender needs them.
+      if (this.segments[index]!.states[this.indexes[index]!] !== inFlight) {
+        copies.push(settledCopy)
+        continue
+      }
       const [source, start] = this.#bodyAt(index)
       const body = Buffer.from(source.subarray(start, start + this.bytesOf(index)))
       copies.push({ body, key: this.#keyOf(index) })

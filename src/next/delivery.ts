@@ -237,10 +237,10 @@ export class Delivery {
       { timeoutMs, brief },
       {
         last: true,
-        drained: () =>
-          this.#abandon(() => {
-            isOver = true
-          }),
+        drained: () => {
+          this.#driver.stop()
+          isOver = true
+        },
       },
     )
     return (waitMs) => {
@@ -257,15 +257,8 @@ export class Delivery {
   /** After an {@link drainSync}, or in its place: leave the records to the disk. Nothing may be called after it. */
   leave(): void {
     this.#bounds.close()
-    this.#driver.happened({ type: 'abandon' })
-    this.#driver.stop()
+    this.#driver.leave()
     this.#evictAll()
-  }
-
-  #abandon(done: () => void): void {
-    this.#driver.happened({ type: 'abandon' })
-    this.#driver.happened({ type: 'stop' })
-    done()
   }
 
   #drain(time: FlushTime, { last }: { readonly last: boolean }): { readonly ledger: Promise<Ledger>; end(): void } {
@@ -303,6 +296,8 @@ export class Delivery {
   /** Records were given up. Listeners hear of it when the logs are whole again: they may log. */
   #lost(lane: Lane, reason: DropReason, count: number): void {
     lane.losses.add({ reason, count }, this.#plan.loop.now())
+    // A drain may have waited for them.
+    this.#driver.due(lane)
     if (this.#untold.push({ lane, reason, count }) === 1) this.#plan.loop.soon(this.#tellLosses)
   }
 
@@ -319,7 +314,6 @@ export class Delivery {
   }
 
   async #end(): Promise<Ledger> {
-    this.#driver.happened({ type: 'abandon' })
     this.#driver.stop()
     this.#evictAll()
     for (const lane of this.#lanes) for (const log of lane.logs) this.#giveUp(lane, log)

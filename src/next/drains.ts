@@ -1,5 +1,5 @@
 import { briefMs, type Reach } from '../delivery/reach.js'
-import type { Wait } from '../delivery/rules.js'
+import { noWait, type Wait } from '../delivery/rules.js'
 import { isWaiting } from '../log/due-heap.js'
 import { suspect } from '../log/segment.js'
 import type { Lane } from './lane.js'
@@ -79,12 +79,11 @@ export class Drains {
     this.#turn.isDraining = true
   }
 
-  /** The lane has made its attempt, or has settled records: drains that have no more to wait for in it give it up. */
+  /** The lane has changed: drains that have no more to wait for in it give it up. */
   check(lane: Lane): void {
     for (const drain of this.#open.values()) {
       if (!drain.lanes.has(lane)) continue
-      const wait = lane.gate?.cause === 'outage' ? lane.gate.wait : undefined
-      if (isOver(lane, drain) || (wait !== undefined && isTooLong(wait, lane, drain))) this.#giveUp(drain, lane)
+      if (isOver(lane, drain) || isTooLong(lane.gate?.wait ?? noWait, lane, drain)) this.#giveUp(drain, lane)
     }
   }
 
@@ -94,7 +93,6 @@ export class Drains {
       drain.hasFailed = true
       if (lane.gate?.cause === 'paused' && !lane.isProbing) this.#giveUp(drain, lane)
     }
-    this.check(lane)
     this.tick()
   }
 

@@ -94,6 +94,8 @@ export class Driver implements BatchOwner {
 
   /** What is in flight is given up. From here on another loop and another sender do the work. */
   moveTo(loop: Loop, sender: Sender): void {
+    // The process may end inside a listener, which never returns.
+    this.#isBusy = false
     this.happened({ type: 'abandon' })
     this.#timer?.cancel()
     this.#timer = undefined
@@ -101,10 +103,18 @@ export class Driver implements BatchOwner {
     this.#sender = sender
   }
 
+  /** What is in flight is given up, and nothing is sent any more. */
   stop(): void {
+    this.happened({ type: 'abandon' })
     this.happened({ type: 'stop' })
     this.#timer?.cancel()
     this.#timer = undefined
+  }
+
+  /** {@link stop} at the end of the process, which may have come inside a listener. */
+  leave(): void {
+    this.#isBusy = false
+    this.stop()
   }
 
   readonly #came = (): void => {
@@ -142,12 +152,14 @@ export class Driver implements BatchOwner {
     const batch = again?.batch ?? flight.batch
     this.#plan.backing.commit()
     const { length } = batch
-    if (batch.load() === 'later') this.happened({ type: again === undefined ? 'later' : 'done', flight })
-    else if (batch.length === 0 || (again !== undefined && batch.length < length))
+    const isLater = batch.load() === 'later'
+    const isShorter = batch.length < length
+    if (isShorter && again === undefined) flight.shorten()
+    if (isLater && again === undefined) this.happened({ type: 'later', flight })
+    else if (isLater || batch.length === 0 || (isShorter && again !== undefined))
       this.happened({ type: 'done', flight })
     else {
       if (again !== undefined) batch.detach()
-      else if (batch.length < length) flight.shorten()
       this.#sent.set(batch, { flight, places: again?.places })
       this.#sender.send(batch)
     }
@@ -161,9 +173,6 @@ export class Driver implements BatchOwner {
     }
     const { name } = report.lane
     switch (report.type) {
-      case 'dropped':
-        observer.dropped(name, report)
-        break
       case 'rejected':
         observer.rejected(name, { ...report.rejection, body: report.body })
         break

@@ -1,4 +1,3 @@
-import type { DropReason } from '../delivery/ledger.js'
 import type { Losses } from '../delivery/observer.js'
 import type { Refusal, Rejection } from '../delivery/rules.js'
 import type { Outcome } from '../delivery/sender.js'
@@ -19,7 +18,7 @@ export type Event =
       readonly outcome: Outcome
     }
   /** One send of a batch has ended. */
-  | { readonly type: 'done'; readonly flight: Flight; readonly reason?: string }
+  | { readonly type: 'done'; readonly flight: Flight }
   /** The bytes of a batch are on disk, and cannot be read now. */
   | { readonly type: 'later'; readonly flight: Flight }
   /** The moment of `nextTick` has come. */
@@ -52,7 +51,6 @@ export type Command =
 
 /** What an observer is told, when the machine is whole again. */
 export type Report =
-  | { readonly type: 'dropped'; readonly lane: Lane; readonly reason: DropReason; readonly count: number }
   | { readonly type: 'rejected'; readonly lane: Lane; readonly rejection: Rejection; readonly body: string }
   | { readonly type: 'paused'; readonly lane: Lane; readonly refusal: Refusal }
   | { readonly type: 'unreachable' }

@@ -61,7 +61,7 @@ export class Lane {
   isConfirming = false
   /** A suspect tests the service when all other records have failed, in turn with them. */
   suspectIsNext = false
-  /** Where there is one connection, suspects and others take turns on it. */
+  /** A batch went out while suspects were due: one of them gets the next connection. */
   suspectsTurn = false
   /** Records that the service has taken. */
   delivered = 0

@@ -1,9 +1,9 @@
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import type { Reach } from '../delivery/reach.js'
-import { isAmbiguous, isFailure, noAnswer } from '../delivery/rules.js'
+import { type Failure, isAmbiguous, isFailure, noAnswer } from '../delivery/rules.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Backing } from '../log/backing.js'
-import { inFlight, ready } from '../log/segment.js'
+import { inFlight, ready, suspect, waiting } from '../log/segment.js'
 import type { Batch } from './batch.js'
 import { Drains } from './drains.js'
 import type { Command, Event, Report } from './events.js'
@@ -45,6 +45,7 @@ export class Machine {
   readonly #plan: MachinePlan
   readonly #turn: Turn
   readonly #drains: Drains
+  readonly #suspects: Suspects
   readonly #gates: Gates
   readonly #nextBatch: NextBatch
   readonly #judge: Judge
@@ -61,14 +62,9 @@ export class Machine {
     this.#turn = new Turn(plan)
     const turn = this.#turn
     this.#drains = new Drains({ turn, reach })
-    const suspects = new Suspects({ ...plan, turn, drains: this.#drains })
-    this.#nextBatch = new NextBatch({
-      ...plan,
-      turn,
-      suspects,
-      drains: this.#drains,
-      lookAtGate: (lane) => this.#gates.look(lane),
-    })
+    this.#suspects = new Suspects({ ...plan, turn, drains: this.#drains })
+    const suspects = this.#suspects
+    this.#nextBatch = new NextBatch({ ...plan, turn, suspects, drains: this.#drains })
     const sendProbe = (lane: Lane) => this.#nextBatch.probe(lane)
     this.#gates = new Gates({ ...plan, turn, lanes, suspects, sendProbe, drains: this.#drains })
     this.#judge = new Judge({ ...plan, turn, suspects, gates: this.#gates })
@@ -85,7 +81,7 @@ export class Machine {
         this.#settled(event.flight, event)
         break
       case 'done':
-        this.#sendEnded(event.flight, event.reason)
+        this.#sendEnded(event.flight)
         break
       case 'later':
         this.#later(event.flight)
@@ -109,7 +105,13 @@ export class Machine {
         this.#stop()
         break
     }
-    for (const lane of this.#turn.toFill) if (!this.#isStopped) this.#nextBatch.fill(lane)
+    for (const lane of this.#turn.toFill) {
+      if (!this.#isStopped) {
+        this.#nextBatch.fill(lane)
+        this.#gates.look(lane)
+      }
+      this.#drains.check(lane)
+    }
     this.#turn.toFill.clear()
     return this.#turn.end()
   }
@@ -172,11 +174,11 @@ export class Machine {
   }
 
   /** One send of the flight has ended. What has no outcome then gets none any more. */
-  #sendEnded(flight: Flight, reason = 'the sender gave no outcome'): void {
+  #sendEnded(flight: Flight): void {
     flight.sends--
     if (flight.over || flight.sends > 0) return
     if (flight.unsettled > 0) {
-      const outcome = flight.broke ?? { type: 'retry', exchange: 'ambiguous', reason, backPressure: false }
+      const outcome = flight.broke ?? noOutcome
       this.#settled(flight, { index: 0, count: flight.open.length, outcome })
     }
     if (!flight.over) this.#ended(flight)
@@ -196,9 +198,10 @@ export class Machine {
     flight.over = true
     lane.flights.delete(flight)
     if (flight.way === 'probe') lane.isProbing = false
-    this.#judge.ended(flight)
+    // Records whose lines on disk were damaged say nothing of the service.
+    if (flight.open.length > 0) this.#judge.ended(flight)
+    else if (lane.gate !== undefined) this.#gates.goOn(lane.gate)
     this.#nextBatch.giveBack(flight)
-    this.#drains.check(lane)
     this.#turn.toFill.add(lane)
     if (flight.successes > 0) this.#tellLosses(lane)
   }
@@ -214,7 +217,6 @@ export class Machine {
       this.#nextBatch.releaseNow(lane, { last })
       this.#gates.probeNow(lane)
       this.#turn.toFill.add(lane)
-      this.#drains.check(lane)
     }
   }
 
@@ -231,19 +233,24 @@ export class Machine {
     }
     lane.flights.clear()
     this.#probeGivenUp(lane)
+    this.#drains.check(lane)
   }
 
-  /** The records of a flight that are not settled are ready again. Returns how many. */
+  /** The records of a flight that are not settled are ready again; a suspect goes on alone. Returns how many. */
   #giveUp(flight: Flight): number {
-    const { batch } = flight
+    const { batch, lane } = flight
     let records = 0
     flight.over = true
     for (let index = 0; index < batch.length; index++) {
       const segment = batch.segments[index]!
       const at = batch.indexes[index]!
       if (segment.states[at] !== inFlight) continue
-      segment.log.mark(segment, at, 1, ready)
+      const trial = segment.trials?.get(at)
       records++
+      if (trial?.blame === suspect) {
+        segment.log.mark(segment, at, 1, waiting)
+        this.#suspects.isDue(lane, trial)
+      } else segment.log.mark(segment, at, 1, ready)
     }
     return records
   }
@@ -269,6 +276,13 @@ export class Machine {
     const losses = lane.losses.take(this.#turn.now)
     if (losses !== undefined) this.#turn.tell({ type: 'recovered', lane, losses })
   }
+}
+
+const noOutcome: Failure = {
+  type: 'retry',
+  exchange: 'ambiguous',
+  reason: 'the sender gave no outcome',
+  backPressure: false,
 }
 
 function valuesFirst(lanes: readonly Lane[]): Lane[] {

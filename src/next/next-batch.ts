@@ -15,8 +15,6 @@ interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' |
   readonly drains: Drains
   readonly book: LedgerBook
   readonly makeBatch: (lane: Lane) => Batch
-  /** The lane, whose gate is shut, may have a record for it. */
-  readonly lookAtGate: (lane: Lane) => void
 }
 
 /** Answers for each lane what it may send now, and when it has to be asked again. */
@@ -34,10 +32,6 @@ export class NextBatch {
    */
   fill(lane: Lane): void {
     this.#releaseDue(lane)
-    if (lane.gate !== undefined) {
-      this.#plan.lookAtGate(lane)
-      return
-    }
     if (!lane.maySend || lane.diskFrom > this.#plan.turn.now) return
     const { proven, unproven } = this.#overdue(lane)
     this.#race(lane)
@@ -45,8 +39,7 @@ export class NextBatch {
     this.#sendBatches(lane, proven.batch)
     this.#sendSuspects(lane, proven.alone)
     this.#sendAdopted(lane, proven.batch)
-    const isFull = lane.flights.size >= this.#plan.maxConnections
-    if (unproven && lane.ready > 0 && !isFull) this.probe(lane, { beside: true })
+    if (unproven && lane.ready > 0 && this.#hasRoom(lane)) this.probe(lane, { beside: true })
   }
 
   /** Send one record to test the service, `beside` those in flight. False when a probe is in flight, or there is no record. */
@@ -112,8 +105,8 @@ export class NextBatch {
     while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
       lane.cut(batch, lane.window.depth)
-      // The records are on disk, and there is no room for them while others are in flight.
       if (batch.length === 0) {
+        // They are on disk, and records in flight fill the memory.
         lane.batches.push(batch)
         return
       }
@@ -146,20 +139,20 @@ export class NextBatch {
 
   /** True where another batch may go out. */
   #hasPlace(lane: Lane, stuck: number): boolean {
-    const { maxConnections } = this.#plan
-    const waiting = Math.min(lane.dueSuspects, this.#places(lane, 0) - count(lane, 'alone'))
-    const free = Math.max(1, maxConnections - count(lane, 'alone') - Math.max(0, waiting))
-    const most = Math.min(free, lane.window.connections + stuck)
-    return lane.flights.size < maxConnections && count(lane, 'batch') < most
+    return this.#hasRoom(lane) && count(lane, 'batch') < lane.window.connections + stuck
   }
 
   #sendSuspects(lane: Lane, stuck: number): void {
-    while (count(lane, 'alone') < this.#places(lane, stuck) && lane.flights.size < this.#plan.maxConnections) {
+    while (count(lane, 'alone') < this.#places(lane, stuck) && this.#hasRoom(lane)) {
       const trial = this.#plan.suspects.take(lane)
       if (trial === undefined) return
       lane.suspectsTurn = false
       this.#sendOne(lane, trial, 'alone')
     }
+  }
+
+  #hasRoom(lane: Lane): boolean {
+    return lane.flights.size < this.#plan.maxConnections
   }
 
   /** Suspects that may be in flight at a time. */

@@ -108,7 +108,7 @@ export class Suspects {
 
 /** True when a drain that began at `startedAt` gives the suspect up. */
 export function isHopeless(trial: Trial, lane: Lane, startedAt: number): boolean {
-  return trial.failedAt >= startedAt && trial.fails > 0 && vainOf(trial, lane) >= failuresInVain
+  return trial.failedAt >= startedAt && vainOf(trial, lane) >= failuresInVain
 }
 
 /**

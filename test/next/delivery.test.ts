@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import type { Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
+import type { Backing } from '../../src/log/backing.js'
+import { Delivery } from '../../src/next/delivery.js'
+import type { DeliveryPlan } from '../../src/next/plan.js'
+import { MemorySpool } from '../log/memory-spool.js'
+import { recordsOf } from '../support/batch.js'
+import { addsUp } from '../support/delivery.js'
+import { silentObserver } from '../support/observer.js'
+import { answers, ScriptedSender } from '../support/scripted-sender.js'
+import { VirtualClock } from '../support/virtual-clock.js'
+
+function setUp(changes: Partial<DeliveryPlan> = {}, { maxDepth = 1 } = {}) {
+  const clock = new VirtualClock()
+  const sender = new ScriptedSender(clock, { maxDepth })
+  const delivery = new Delivery({
+    lanes: [{ kind: 'logs', bucket: 'b' }],
+    sender,
+    loop: clock,
+    random: () => 0.5,
+    observer: silentObserver,
+    limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 },
+    maxConnections: 8,
+    maxBatch: 8,
+    requestTimeoutMs: 10_000,
+    retry: { baseMs: 500, capMs: 30_000 },
+    probe: { baseMs: 30_000, capMs: 300_000 },
+    keyPrefix: 'test',
+    ...changes,
+  })
+  const log = (body: string) => delivery.accept(0, { body, severity: 2 })
+  return { clock, sender, delivery, log }
+}
+
+/** Answers at once, within `send`. */
+class InstantSender implements Sender {
+  readonly sent: string[] = []
+
+  carriage() {
+    return { sender: 'pipelined', maxDepth: 1 } as const
+  }
+
+  send(batch: OutgoingBatch): void {
+    this.sent.push(...recordsOf(batch).map(({ body }) => body))
+    batch.settle(0, answers.delivered, batch.length)
+    batch.done()
+  }
+
+  async close(): Promise<void> {}
+}
+
+describe('a process that ends inside a listener', () => {
+  it('delivers the rest all the same', async () => {
+    const last = new InstantSender()
+    const loop = Object.assign(new VirtualClock(), { turn() {} })
+    let isOver = false
+    const { clock, sender, delivery, log } = setUp({
+      maxConnections: 1,
+      observer: {
+        ...silentObserver,
+        rejected: () => {
+          isOver = delivery.drainSync(loop, last, { timeoutMs: 1000 })(0)
+        },
+      },
+    })
+    sender.answer = () => answers.rejected
+    log('bad')
+    log('good')
+    await clock.advance(10)
+    expect(isOver).toBe(true)
+    expect(last.sent).toEqual(['good'])
+    expect(delivery.stats()).toMatchObject({ delivered: 1, rejected: 1, inFlight: 0 })
+  })
+})
+
+describe('a drain', () => {
+  it('ends when its last records are shed', async () => {
+    const { clock, sender, delivery, log } = setUp({
+      maxConnections: 1,
+      limits: { maxQueueRecords: 2, maxQueueBytes: 1000 },
+    })
+    sender.answer = () => answers.failed
+    log('old')
+    log('older')
+    await clock.advance(5)
+    expect(delivery.stats().lanes[0]!.state).toBe('outage')
+    sender.latencyMs = 100_000
+    let isOver = false
+    void delivery.flush({ timeoutMs: 60_000 }).then(() => {
+      isOver = true
+    })
+    await clock.advance(0)
+    delivery.park()
+    for (let each = 0; each < 4; each++) log('new')
+    await clock.advance(0)
+    expect(isOver).toBe(true)
+  })
+})
+
+describe('a drain of a lane that is paused', () => {
+  it('is over at once where the service asks to wait beyond its deadline', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.answer = () => answers.wrongKey
+    log('record')
+    await clock.advance(1000)
+    sender.answer = () => ({ ...answers.busy, retryAfterMs: 200_000 })
+    await clock.advance(40_000)
+    expect(delivery.stats().lanes[0]!.state).toBe('paused')
+    let isOver = false
+    void delivery.flush({ timeoutMs: 5000 }).then(() => {
+      isOver = true
+    })
+    await clock.advance(100)
+    expect(isOver).toBe(true)
+  })
+})
+
+describe('a suspect that was parked in flight', () => {
+  it('goes out alone afterwards, and holds no other record back', async () => {
+    const { clock, sender, delivery, log } = setUp({ maxConnections: 2 }, { maxDepth: 8 })
+    sender.answer = (body): Outcome => (body === 'poison' ? answers.failed : answers.delivered)
+    for (let each = 0; each < 40; each++) log(`first ${each}`)
+    await clock.advance(100)
+    log('poison')
+    for (let each = 0; each < 3; each++) log(`second ${each}`)
+    for (let turn = 0; turn < 400; turn++) {
+      await clock.advance(1)
+      if (sender.inFlight > 0 && sender.sent.at(-1) === 'poison') break
+    }
+    delivery.park()
+    sender.answer = () => answers.failed
+    for (let each = 0; each < 5; each++) log(`third ${each}`)
+    await clock.advance(50)
+    sender.answer = () => answers.delivered
+    await clock.advance(120_000)
+    expect(delivery.stats()).toMatchObject({ delivered: 49, queued: 0, inFlight: 0 })
+  })
+})
+
+describe('records whose lines on disk are damaged', () => {
+  it.each(['open', 'shut'])('are lost, and the others go on, where the gate is %s', async (gate) => {
+    const spool = new MemorySpool()
+    const backing: Backing = spool
+    const { clock, sender, delivery, log } = setUp({ backing })
+    if (gate === 'shut') sender.answer = () => answers.refused
+    sender.latencyMs = 5
+    log('damaged')
+    await clock.advance(gate === 'shut' ? 6 : 1)
+    delivery.park()
+    for (const lines of spool.files.values()) lines.clear()
+    sender.answer = () => answers.delivered
+    log('good')
+    await clock.advance(60_000)
+    const ledger = delivery.stats()
+    expect(ledger).toMatchObject({ delivered: 1, queued: 0, inFlight: 0, spooled: 0 })
+    expect(ledger.dropped).toMatchObject({ 'spool-full': 1 })
+    expect(addsUp(ledger)).toBe(true)
+  })
+})

@@ -83,6 +83,12 @@ export class MemoryBounds {
     return this.#records + records <= maxQueueRecords && this.#bytes + bytes <= maxQueueBytes
   }
 
+  /** True where a record of this size may come back from disk. A large one may until three quarters of the bytes are taken, for it may never fit. */
+  admits(bytes: number): boolean {
+    const { maxQueueRecords, maxQueueBytes } = this.#plan.limits
+    return this.fits(bytes) || (this.#records < maxQueueRecords && this.#bytes <= maxQueueBytes * (3 / 4))
+  }
+
   /** True while a record of this size fits, or nothing is held, or this is closed. A record above the bound fits once nothing is held. */
   hasRoom(bytes: number): boolean {
     return this.#closed || this.#records === 0 || this.fits(bytes)

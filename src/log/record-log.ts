@@ -170,11 +170,12 @@ export class RecordLog implements SegmentLog, BoundedLog {
    */
   take(batch: BatchSpace, most: number, before: number): void {
     while (batch.length < most) {
-      const segment = this.#seekReady()
-      if (segment === undefined) return
+      const first = this.first()
+      if (first === undefined || !this.mayTake(first)) return
+      // Where others have left memory for it, it may stand elsewhere now.
+      const segment = this.#seekReady()!
       const from = segment.cursor
       if (segment.sequenceOf(from) >= before) return
-      if (!segment.isResident(from) && !this.#canLoad(segment, from, batch)) return
       const count = this.#runAt(segment, from, { batch, most: most - batch.length, before })
       if (count === 0) return
       batch.addRun(segment, from, count)
@@ -182,7 +183,15 @@ export class RecordLog implements SegmentLog, BoundedLog {
     }
   }
 
-  /** Take one record that is ready or waits. */
+  /** True where the record is in memory, or may come back into it. Others leave for it, where they can. */
+  mayTake({ segment, index }: Ref): boolean {
+    if (segment.isResident(index)) return true
+    const bytes = segment.spanOf(index, 1)
+    if (!this.#bounds.admits(bytes)) this.#bounds.evict()
+    return this.#bounds.admits(bytes)
+  }
+
+  /** Take one record that is ready or waits, and that {@link mayTake} allows. */
   takeOne(batch: BatchSpace, { segment, index }: Ref): void {
     batch.addRun(segment, index, 1)
     this.mark(segment, index, 1, inFlight)
@@ -380,14 +389,6 @@ export class RecordLog implements SegmentLog, BoundedLog {
     const segment = this.#open!
     this.#reserve(segment, this.#staged)
     memory.copy(segment.memory, segment.at, at, at + this.#staged)
-  }
-
-  /** True where a record that is on disk alone may come into memory: where there is room, or nothing else to do. */
-  #canLoad(segment: Segment, index: number, batch: BatchSpace): boolean {
-    const bytes = segment.spanOf(index, 1)
-    if (this.#bounds.fits(bytes)) return true
-    this.#bounds.evict()
-    return this.#bounds.fits(bytes) || (batch.length === 0 && this.inFlight === 0)
   }
 
   /** How many records from there on can be taken in one go. All of them are in memory, or none. */

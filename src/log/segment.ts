@@ -86,6 +86,7 @@ export interface BatchSpace {
 export interface SegmentLog {
   readonly lane: number
   readonly severity: Severity
+  mayTake(ref: Ref): boolean
   takeOne(batch: BatchSpace, ref: Ref): void
   mark(segment: Segment, from: number, count: number, to: State, head?: Head): void
   /** Give records up that are not in flight or that can never be sent, and report the loss. */

@@ -32,16 +32,6 @@ export class Drains {
     this.#reach = reach
   }
 
-  /** Nothing comes after one of them. */
-  last = false
-
-  /** On the clock: the start of the last one. */
-  get startedAt(): number {
-    let startedAt = Number.NEGATIVE_INFINITY
-    for (const drain of this.#open.values()) startedAt = Math.max(startedAt, drain.startedAt)
-    return startedAt
-  }
-
   /** On the clock: the moment at which one of them may end because nothing listens. */
   get next(): number {
     let next = Number.POSITIVE_INFINITY
@@ -75,8 +65,9 @@ export class Drains {
       isBrief: brief,
       hasFailed: false,
     })
-    this.last ||= plan.last
     this.#turn.isDraining = true
+    this.#turn.drainsSince = now
+    this.#turn.isLastDrain ||= plan.last
   }
 
   /** The lane has changed: drains that have no more to wait for in it give it up. */

@@ -8,8 +8,7 @@ import type { Loop } from '../runtime/loop.js'
 import { outsideTasks } from '../runtime/own-context.js'
 import type { Batch, BatchOwner } from './batch.js'
 import type { Command, Event, Report } from './events.js'
-import type { Flight } from './flight.js'
-import type { Lane } from './lane.js'
+import type { Flight, Lane } from './lane.js'
 import type { Machine } from './machine.js'
 
 interface DriverPlan {

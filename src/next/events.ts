@@ -2,8 +2,7 @@ import type { Losses } from '../delivery/observer.js'
 import type { Refusal, Rejection } from '../delivery/rules.js'
 import type { Outcome } from '../delivery/sender.js'
 import type { Batch } from './batch.js'
-import type { Flight } from './flight.js'
-import type { Lane } from './lane.js'
+import type { Flight, Lane } from './lane.js'
 
 /** What the machine is told. */
 export type Event =

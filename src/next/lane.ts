@@ -2,15 +2,13 @@ import type { Concurrency } from '../delivery/concurrency.js'
 import type { LaneCondition, LaneName, LaneState } from '../delivery/ledger.js'
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import { LossTally } from '../delivery/observer.js'
-import type { Wait } from '../delivery/rules.js'
+import { type Failure, noWait, type Wait } from '../delivery/rules.js'
 import type { Sender } from '../delivery/sender.js'
 import { DueHeap, isWaiting } from '../log/due-heap.js'
 import type { RecordLog } from '../log/record-log.js'
 import { type Ref, suspect, type Trial } from '../log/segment.js'
 import { type Severity, valueSeverity } from '../records/level.js'
 import type { Batch } from './batch.js'
-import type { Flight } from './flight.js'
-import type { Gate } from './gate.js'
 
 export interface LanePlan {
   readonly name: LaneName
@@ -80,6 +78,8 @@ export class Lane {
   suspectsFrom = Number.NEGATIVE_INFINITY
   /** Moving mean: the share of suspects with back-pressure that failed at their first retry, too. */
   ownShare = 0
+  /** It has records on disk for which there was no room in memory. */
+  isBlocked = false
   readonly #plan: LanePlan
   /** On the clock: when records that dead engines have left may go out again, and how many until then. */
   adoptedFrom = Number.NEGATIVE_INFINITY
@@ -187,6 +187,13 @@ export class Lane {
     return this.fresh.length + this.known.length
   }
 
+  /** True where the record can go out: there is room for it in memory. Else the lane is asked again when records have left. */
+  mayTake(ref: Ref): boolean {
+    const may = ref.segment.log.mayTake(ref)
+    if (!may) this.isBlocked = true
+    return may
+  }
+
   /** Take a suspect that may go out. */
   takeSuspect(): Trial | undefined {
     for (const queue of [this.fresh, this.known]) {
@@ -265,4 +272,116 @@ export class Lane {
 
 function sequenceOf({ segment, index }: Ref): number {
   return segment.sequenceOf(index)
+}
+
+/**
+ * Keeps lanes from sending until a probe succeeds. An engine has one for outages and one for its key. A lane whose bucket or plan is refused
+ * has one of its own.
+ */
+export class Gate {
+  /** `outage`: the service is out of reach or fails. `paused`: it refuses the key, the bucket or the plan. */
+  readonly cause: 'outage' | 'paused'
+  /** The lanes that it keeps from sending, in the order in which they came. */
+  readonly lanes = new Set<Lane>()
+  /** Status of the last answer that paused its lanes. */
+  status = 0
+  /** A wait that even a drain honours, except for a lane that has a last chance. */
+  wait: Wait = noWait
+  /** Probes that failed. */
+  attempt = 0
+  /** On the clock: when the next probe goes out; infinity while none is planned. */
+  probeAt = Number.POSITIVE_INFINITY
+  /** A probe is due, and no lane had a record for it. */
+  isDue = false
+  /** Lanes probe in turn. */
+  turn = 0
+
+  constructor(cause: Gate['cause']) {
+    this.cause = cause
+  }
+
+  get isProbing(): boolean {
+    for (const lane of this.lanes) if (lane.isProbing) return true
+    return false
+  }
+}
+
+/** How records go out. `batch`: as they come. `probe`: one record that tests the service. `alone`: a suspect. */
+export type Way = 'batch' | 'probe' | 'alone'
+
+/** A record that has to be sent again, and why. */
+export interface Failed {
+  /** Its place in the batch. */
+  readonly index: number
+  readonly outcome: Failure
+  /** The wait that the service asked for. */
+  readonly wait: Wait
+}
+
+/** One batch in flight, from the moment it is cut until each of its records has its outcome. */
+export class Flight {
+  readonly lane: Lane
+  readonly way: Way
+  readonly batch: Batch
+  readonly startedAt: number
+  /** Count of settled records of the lane when it left. */
+  readonly settledBefore: number
+  /** It left while a drain waited, on a connection that lived. */
+  readonly fresh: boolean
+  /** 1 for each record without an outcome. */
+  open: Uint8Array
+  /** Records without an outcome. */
+  unsettled: number
+  readonly failed: Failed[] = []
+  /** Records that got an answer about themselves: delivered or rejected. */
+  successes = 0
+  firstAt: number | undefined
+  lastAt = 0
+  /** Sends of its records that have not ended: a second one may race the first. */
+  sends = 1
+  raced = false
+  /** How the first of two sends broke. */
+  broke: Failure | undefined
+  /** It has ended, or was given up: what is still said of it changes nothing. */
+  over = false
+
+  constructor(plan: {
+    readonly lane: Lane
+    readonly way: Way
+    readonly batch: Batch
+    readonly startedAt: number
+    readonly fresh: boolean
+  }) {
+    this.lane = plan.lane
+    this.way = plan.way
+    this.batch = plan.batch
+    this.startedAt = plan.startedAt
+    this.settledBefore = plan.lane.settled
+    this.fresh = plan.fresh
+    this.open = new Uint8Array(plan.batch.length).fill(1)
+    this.unsettled = plan.batch.length
+  }
+
+  /** On the clock: since when it has waited for its first answer, or for the next one. */
+  get waitsSince(): number {
+    return this.firstAt === undefined ? this.startedAt : this.lastAt
+  }
+
+  /** It may be on a connection that is lost, and nothing has come back. */
+  get isDoubtful(): boolean {
+    return this.batch.wasWoken && this.firstAt === undefined
+  }
+
+  /** Records have left the batch before it went out: only so many are left. */
+  shorten(): void {
+    const { length } = this.batch
+    this.open = this.open.subarray(0, length)
+    this.unsettled = length
+  }
+
+  succeeded(count: number, now: number): void {
+    this.successes += count
+    this.lastAt = now
+    this.firstAt ??= now
+  }
 }

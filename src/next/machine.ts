@@ -7,10 +7,9 @@ import { inFlight, ready, suspect, waiting } from '../log/segment.js'
 import type { Batch } from './batch.js'
 import { Drains } from './drains.js'
 import type { Command, Event, Report } from './events.js'
-import type { Flight } from './flight.js'
-import { Gates } from './gate.js'
+import { Gates } from './gates.js'
 import { Judge } from './judge.js'
-import type { Lane } from './lane.js'
+import type { Flight, Lane } from './lane.js'
 import { NextBatch } from './next-batch.js'
 import type { DeliveryPlan } from './plan.js'
 import { Suspects } from './suspects.js'
@@ -62,9 +61,9 @@ export class Machine {
     this.#turn = new Turn(plan)
     const turn = this.#turn
     this.#drains = new Drains({ turn, reach })
-    this.#suspects = new Suspects({ ...plan, turn, drains: this.#drains })
+    this.#suspects = new Suspects({ ...plan, turn })
     const suspects = this.#suspects
-    this.#nextBatch = new NextBatch({ ...plan, turn, suspects, drains: this.#drains })
+    this.#nextBatch = new NextBatch({ ...plan, turn, suspects })
     const sendProbe = (lane: Lane) => this.#nextBatch.probe(lane)
     this.#gates = new Gates({ ...plan, turn, lanes, suspects, sendProbe, drains: this.#drains })
     this.#judge = new Judge({ ...plan, turn, suspects, gates: this.#gates })
@@ -203,6 +202,10 @@ export class Machine {
     else if (lane.gate !== undefined) this.#gates.goOn(lane.gate)
     this.#nextBatch.giveBack(flight)
     this.#turn.toFill.add(lane)
+    for (const each of this.#plan.lanes) {
+      if (each.isBlocked) this.#turn.toFill.add(each)
+      each.isBlocked = false
+    }
     if (flight.successes > 0) this.#tellLosses(lane)
   }
 

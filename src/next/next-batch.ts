@@ -1,10 +1,8 @@
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import { patienceMs, suspectsBeside } from '../delivery/rules.js'
-import { type Ref, ready, suspect } from '../log/segment.js'
+import { type Ref, ready, suspect, type Trial } from '../log/segment.js'
 import type { Batch } from './batch.js'
-import type { Drains } from './drains.js'
-import { Flight, type Way } from './flight.js'
-import type { Lane } from './lane.js'
+import { Flight, type Lane, type Way } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
@@ -12,7 +10,6 @@ import type { Turn } from './turn.js'
 interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' | 'requestTimeoutMs'> {
   readonly turn: Turn
   readonly suspects: Suspects
-  readonly drains: Drains
   readonly book: LedgerBook
   readonly makeBatch: (lane: Lane) => Batch
 }
@@ -46,7 +43,7 @@ export class NextBatch {
   probe(lane: Lane, { beside = false } = {}): boolean {
     if (lane.isProbing || lane.isClosed) return false
     const ref = this.#probeOf(lane, { beside })
-    if (ref === undefined) return false
+    if (ref === undefined || !this.#mayTake(lane, ref)) return false
     lane.isProbing = true
     this.#sendOne(lane, ref, 'probe')
     return true
@@ -107,6 +104,7 @@ export class NextBatch {
       lane.cut(batch, lane.window.depth)
       if (batch.length === 0) {
         // They are on disk, and records in flight fill the memory.
+        lane.isBlocked = true
         lane.batches.push(batch)
         return
       }
@@ -127,6 +125,7 @@ export class NextBatch {
       const batch = this.#batch(lane)
       lane.cutAdopted(batch, Math.min(lane.window.depth, lane.adoptedLeft))
       if (batch.length === 0) {
+        lane.isBlocked = true
         lane.batches.push(batch)
         return
       }
@@ -145,7 +144,7 @@ export class NextBatch {
   #sendSuspects(lane: Lane, stuck: number): void {
     while (count(lane, 'alone') < this.#places(lane, stuck) && this.#hasRoom(lane)) {
       const trial = this.#plan.suspects.take(lane)
-      if (trial === undefined) return
+      if (trial === undefined || !this.#mayTake(lane, trial)) return
       lane.suspectsTurn = false
       this.#sendOne(lane, trial, 'alone')
     }
@@ -181,6 +180,15 @@ export class NextBatch {
 
   #anySuspect(lane: Lane): Ref | undefined {
     return lane.takeSuspect() ?? lane.takeWaitingSuspect(this.#plan.turn.now)
+  }
+
+  /** False where the record is on disk, and there is no room for it in memory: it waits where it was. */
+  #mayTake(lane: Lane, ref: Ref | Trial): boolean {
+    if (lane.mayTake(ref)) return true
+    if (!('blame' in ref)) return false
+    if (ref.blame === suspect) this.#plan.suspects.isDue(lane, ref)
+    else lane.tried.add(ref)
+    return false
   }
 
   #sendOne(lane: Lane, ref: Ref, way: Way): void {
@@ -221,7 +229,7 @@ export class NextBatch {
     const usual = waitsSince + Math.max(patienceMs(requestTimeoutMs, { draining: false }), window.longAnswerMs)
     if (!turn.isDraining) return usual
     const patience = Math.max(patienceMs(requestTimeoutMs, { draining: true }), window.longAnswerMs)
-    return Math.min(usual, Math.max(waitsSince, this.#plan.drains.startedAt) + patience)
+    return Math.min(usual, Math.max(waitsSince, turn.drainsSince) + patience)
   }
 
   /**

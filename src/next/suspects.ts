@@ -1,7 +1,6 @@
 import { fullJitter } from '../delivery/backoff.js'
 import { type Failure, noWait, type Rejection, type Wait } from '../delivery/rules.js'
 import { suspect, type Trial } from '../log/segment.js'
-import type { Drains } from './drains.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
 import type { Turn } from './turn.js'
@@ -15,7 +14,6 @@ const freeFailures = 4
 
 interface SuspectsPlan extends Pick<DeliveryPlan, 'retry' | 'random'> {
   readonly turn: Turn
-  readonly drains: Drains
 }
 
 /**
@@ -41,14 +39,14 @@ export class Suspects {
    * honours none that is too long.
    */
   addLate(lane: Lane, trial: Trial): void {
-    const { turn, drains } = this.#plan
+    const { turn } = this.#plan
     const { notBefore, excessive } = trial
     begin(trial, false)
     if (!turn.isDraining) {
       this.wait(lane, trial, { notBefore, excessive })
       return
     }
-    hold(trial, excessive && drains.last ? noWait : { notBefore, excessive })
+    hold(trial, excessive && turn.isLastDrain ? noWait : { notBefore, excessive })
     lane.due.add(trial, Math.max(turn.now, trial.notBefore))
   }
 
@@ -90,10 +88,10 @@ export class Suspects {
 
   /** Take one that may go out now. One that every drain has given up goes on waiting: many of them would keep a drain busy. */
   take(lane: Lane): Trial | undefined {
-    const { turn, drains } = this.#plan
+    const { turn } = this.#plan
     while (lane.dueSuspects > 0 && this.nextAt(lane) <= turn.now) {
       const trial = lane.takeSuspect()
-      if (trial === undefined || !turn.isDraining || !isHopeless(trial, lane, drains.startedAt)) return trial
+      if (trial === undefined || !turn.isDraining || !isHopeless(trial, lane, turn.drainsSince)) return trial
       this.wait(lane, trial, noWait)
     }
     return undefined

@@ -9,6 +9,10 @@ export class Turn {
   now = 0
   /** Drains are under way: records wait no longer than they have to. */
   isDraining = false
+  /** On the clock: the start of the last of them. */
+  drainsSince = Number.NEGATIVE_INFINITY
+  /** Nothing comes after one of them. */
+  isLastDrain = false
   readonly toFill = new Set<Lane>()
   readonly #plan: Pick<DeliveryPlan, 'retry' | 'random'>
   #commands: Command[] = []

@@ -1,6 +1,6 @@
 import type { Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import type { EngineDeliveryPlan, StartedSender } from '../../src/engine/engine-delivery.js'
-import { SpooledDelivery } from '../../src/next/engine-delivery.js'
+import { SpooledDelivery } from '../../src/engine/next-delivery.js'
 import type { Clock } from '../../src/runtime/clock.js'
 import type { Loop } from '../../src/runtime/loop.js'
 import { loopOver } from '../support/next.js'

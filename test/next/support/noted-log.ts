@@ -22,6 +22,10 @@ export class NotedLog implements SegmentLog {
     }
   }
 
+  mayTake(): boolean {
+    return true
+  }
+
   lose(segment: Segment, from: number, count: number): void {
     for (let index = from; index < from + count; index++) this.lost.push(index)
     this.mark(segment, from, count, gone)

@@ -3,42 +3,10 @@ import { deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from
 import { isWaiting } from '../log/due-heap.js'
 import { none, ready, type Trial, together, twice, waiting } from '../log/segment.js'
 import type { Drains } from './drains.js'
-import type { Lane } from './lane.js'
+import { Gate, type Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
-
-/**
- * Keeps lanes from sending until a probe succeeds. An engine has one for outages and one for its key. A lane whose bucket or plan is refused
- * has one of its own.
- */
-export class Gate {
-  /** `outage`: the service is out of reach or fails. `paused`: it refuses the key, the bucket or the plan. */
-  readonly cause: 'outage' | 'paused'
-  /** The lanes that it keeps from sending, in the order in which they came. */
-  readonly lanes = new Set<Lane>()
-  /** Status of the last answer that paused its lanes. */
-  status = 0
-  /** A wait that even a drain honours, except for a lane that has a last chance. */
-  wait: Wait = noWait
-  /** Probes that failed. */
-  attempt = 0
-  /** On the clock: when the next probe goes out; infinity while none is planned. */
-  probeAt = Number.POSITIVE_INFINITY
-  /** A probe is due, and no lane had a record for it. */
-  isDue = false
-  /** Lanes probe in turn. */
-  turn = 0
-
-  constructor(cause: Gate['cause']) {
-    this.cause = cause
-  }
-
-  get isProbing(): boolean {
-    for (const lane of this.lanes) if (lane.isProbing) return true
-    return false
-  }
-}
 
 interface GatesPlan extends Pick<DeliveryPlan, 'probe'> {
   readonly turn: Turn

@@ -34,6 +34,18 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // Tests of the face of delivery, with the one in src/next that is to take its place.
+          name: 'next',
+          include: [
+            'test/delivery/{calm,delivery,drain,idle-connections,losses,model,retry-after,room,waiting-connections}.test.ts',
+          ],
+          env: { DELIVERY: 'next' },
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'engines',
           include: ['{test,packages/{opentelemetry,tools}/test}/**/*.test.ts'],
           exclude: [full, pure, ...programs],

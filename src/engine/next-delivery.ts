@@ -6,10 +6,10 @@ import type { EngineSpoolPlan } from '../engine/engine-spool.js'
 import type { EndStep } from '../engine/ports.js'
 import { noBacking } from '../log/backing.js'
 import { KeyWriter } from '../log/idempotency-key.js'
-import { type Files, nodeFiles } from '../runtime/files.js'
-import type { Loop } from '../runtime/loop.js'
 import { Delivery } from '../next/delivery.js'
 import { Spool } from '../next/spool/spool.js'
+import { type Files, nodeFiles } from '../runtime/files.js'
+import type { Loop } from '../runtime/loop.js'
 
 /** A loop that goes on while this thread is blocked, and a sender over it. */
 export interface ExitWay {

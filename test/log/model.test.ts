@@ -236,7 +236,7 @@ class World {
     const batch = this.batch(log)
     const candidates = this.of(log, ready).sort((a, b) => a.sequence - b.sequence)
     const first = candidates[0]
-    const isBlocked = first !== undefined && !log.mayTake(this.refOf(first))
+    const isBlocked = first !== undefined && !this.mayTake(log, this.refOf(first))
     log.take(batch, most, limit)
     const expected: ModelRecord[] = []
     let bytes = 0
@@ -263,11 +263,18 @@ class World {
     const others = this.of(log, waiting, ready)
     if (others.length === 0) return
     const ref = [log.newest(), log.first(), log.oldestSuspect()][choice] ?? this.refOf(others[choice % others.length]!)
-    if (!log.mayTake(ref)) return
+    if (!this.mayTake(log, ref)) return
     const batch = this.batch(log)
     const sequence = ref.segment.sequenceOf(ref.index)
     log.takeOne(batch, ref)
     this.send(batch, [sequence])
+  }
+
+  /** Other records may leave memory for it. */
+  mayTake(log: RecordLog, ref: { segment: Segment; index: number }): boolean {
+    const may = log.mayTake(ref)
+    if (this.spool !== undefined) this.look()
+    return may
   }
 
   batch(log: RecordLog): Batch {
@@ -275,6 +282,7 @@ class World {
   }
 
   send(batch: Batch, taken: readonly number[]): void {
+    if (this.spool !== undefined) this.look()
     if (taken.length === 0) return
     const records = taken.map((sequence) => this.bySequence.get(sequence)!)
     for (const record of records) {
@@ -283,7 +291,6 @@ class World {
       record.attempts++
       this.requests++
     }
-    if (this.spool !== undefined) this.look()
     if (batch.load() === 'later') {
       for (const record of records) {
         const { segment, index } = this.refOf(record)

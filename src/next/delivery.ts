@@ -13,6 +13,7 @@ import { MemoryBounds } from '../log/memory-bounds.js'
 import { type Newcomer, RecordLog } from '../log/record-log.js'
 import { gone } from '../log/segment.js'
 import { type Severity, valueSeverity } from '../records/level.js'
+import type { RecordKind } from '../records/wire.js'
 import type { Loop } from '../runtime/loop.js'
 import { Batch, type BatchOwner } from './batch.js'
 import { Driver } from './driver.js'
@@ -44,14 +45,18 @@ export class Delivery {
   readonly #bounds: MemoryBounds
   readonly #machine: Machine
   readonly #driver: Driver
+  /** The one that sends now. */
+  #sender: Sender
   readonly #untold: { readonly lane: Lane; readonly reason: DropReason; readonly count: number }[] = []
   #sequence = 0
   #isClosed = false
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
 
   constructor(plan: DeliveryPlan) {
-    const { loop, sender, service, backing = noBacking, maxConnections, maxBatch, requestTimeoutMs } = plan
+    const { loop, service, backing = noBacking, maxConnections, maxBatch, requestTimeoutMs } = plan
     this.#plan = plan
+    this.#sender = plan.sender
+    const sender = { carriage: (kind: RecordKind) => this.#sender.carriage(kind) }
     this.#backing = backing
     this.#observer = guarded(plan.observer)
     this.book = new LedgerBook(plan.lanes, plan.memory)
@@ -85,6 +90,7 @@ export class Delivery {
     }
     this.#machine = new Machine({
       ...plan,
+      sender,
       backing,
       book,
       reach,
@@ -93,7 +99,14 @@ export class Delivery {
       nextSequence: () => this.#sequence,
       mayTellLosses: () => !this.#isClosed && this.#bounds.roomy,
     })
-    this.#driver = new Driver({ machine: this.#machine, sender, backing, loop, reach, observer: this.#observer })
+    this.#driver = new Driver({
+      machine: this.#machine,
+      sender: plan.sender,
+      backing,
+      loop,
+      reach,
+      observer: this.#observer,
+    })
   }
 
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
@@ -231,6 +244,7 @@ export class Delivery {
   ): (waitMs: number) => boolean {
     this.#bounds.close()
     this.#isClosed = true
+    this.#sender = sender
     this.#driver.moveTo(loop, sender)
     let isOver = false
     this.#driver.drain(

@@ -1,5 +1,4 @@
 import { briefMs, type Reach } from '../delivery/reach.js'
-import { noWait, type Wait } from '../delivery/rules.js'
 import { isWaiting } from '../log/due-heap.js'
 import { suspect } from '../log/segment.js'
 import type { Lane } from './lane.js'
@@ -18,6 +17,8 @@ interface Drain {
   /** A service at whose address nothing has ever listened is waited for until this moment, on the clock. */
   readonly patientUntil: number
   readonly isBrief: boolean
+  /** Nothing comes after it. */
+  readonly isLast: boolean
   hasFailed: boolean
 }
 
@@ -63,6 +64,7 @@ export class Drains {
       lanes: new Set(lanes),
       patientUntil: now + briefMs,
       isBrief: brief,
+      isLast: plan.last,
       hasFailed: false,
     })
     this.#turn.isDraining = true
@@ -74,7 +76,7 @@ export class Drains {
   check(lane: Lane): void {
     for (const drain of this.#open.values()) {
       if (!drain.lanes.has(lane)) continue
-      if (isOver(lane, drain) || isTooLong(lane.gate?.wait ?? noWait, lane, drain)) this.#giveUp(drain, lane)
+      if (isOver(lane, drain) || isTooLong(lane, drain)) this.#giveUp(drain, lane)
     }
   }
 
@@ -138,7 +140,10 @@ function* waitingOf(lane: Lane) {
   }
 }
 
-/** True when the service asks to wait beyond the deadline. */
-function isTooLong({ notBefore }: Wait, lane: Lane, { deadline }: Drain): boolean {
-  return notBefore > deadline && !lane.isProbing
+/** True when nothing can be tried before the deadline: the service asks to wait beyond it, or the next probe of the last drain comes after it. */
+function isTooLong({ gate, isProbing }: Lane, { deadline, isLast }: Drain): boolean {
+  if (gate === undefined || isProbing) return false
+  return (
+    gate.wait.notBefore > deadline || (isLast && gate.probeAt > deadline && gate.probeAt < Number.POSITIVE_INFINITY)
+  )
 }

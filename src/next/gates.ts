@@ -102,7 +102,9 @@ export class Gates {
     const { gate } = lane
     if (gate === undefined) return
     if (gate.isDue && !gate.isProbing) this.#fire(gate)
-    else if (lane.isConfirming && lane.ready + lane.adoptedReady > 0 && !lane.isProbing) this.#plan.sendProbe(lane)
+    else if (lane.isProbing ? this.#plan.turn.isLastDrain : lane.isConfirming && lane.ready + lane.adoptedReady > 0) {
+      this.#plan.sendProbe(lane)
+    }
   }
 
   /** Probe with this lane at once, for a drain, unless the service asked to wait. */

@@ -53,8 +53,6 @@ export class Lane {
   gate: Gate | undefined
   outage: Outage | undefined
   isClosed = false
-  /** A record is in flight that tests the service. */
-  isProbing = false
   /** One record may be at fault, and another one is to be sent at once to find out. */
   isConfirming = false
   /** A suspect tests the service when all other records have failed, in turn with them. */
@@ -143,6 +141,12 @@ export class Lane {
 
   get state(): LaneState {
     return this.isClosed ? 'closed' : (this.gate?.cause ?? 'open')
+  }
+
+  /** A record is in flight that tests the service. */
+  get isProbing(): boolean {
+    for (const { way } of this.flights) if (way === 'probe') return true
+    return false
   }
 
   get maySend(): boolean {

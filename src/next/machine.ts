@@ -1,7 +1,7 @@
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import type { Reach } from '../delivery/reach.js'
 import { type Failure, isAmbiguous, isFailure, noAnswer } from '../delivery/rules.js'
-import type { Outcome } from '../delivery/sender.js'
+import type { Outcome, Sender } from '../delivery/sender.js'
 import type { Backing } from '../log/backing.js'
 import { inFlight, ready, suspect, waiting } from '../log/segment.js'
 import type { Batch } from './batch.js'
@@ -21,8 +21,8 @@ const longestCalmMs = 1000
 /** Where the disk does not answer, it is asked again after so long. */
 const diskPatienceMs = 1000
 
-interface MachinePlan
-  extends Pick<DeliveryPlan, 'sender' | 'random' | 'retry' | 'probe' | 'maxConnections' | 'requestTimeoutMs'> {
+interface MachinePlan extends Pick<DeliveryPlan, 'random' | 'retry' | 'probe' | 'maxConnections' | 'requestTimeoutMs'> {
+  readonly sender: Pick<Sender, 'carriage'>
   readonly lanes: readonly Lane[]
   readonly book: LedgerBook
   readonly backing: Backing
@@ -196,7 +196,6 @@ export class Machine {
     const { lane } = flight
     flight.over = true
     lane.flights.delete(flight)
-    if (flight.way === 'probe') lane.isProbing = false
     // Records whose lines on disk were damaged say nothing of the service.
     if (flight.open.length > 0) this.#judge.ended(flight)
     else if (lane.gate !== undefined) this.#gates.goOn(lane.gate)
@@ -259,7 +258,6 @@ export class Machine {
   }
 
   #probeGivenUp(lane: Lane): void {
-    lane.isProbing = false
     if (lane.gate !== undefined) this.#gates.goOn(lane.gate)
   }
 

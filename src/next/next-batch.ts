@@ -1,5 +1,6 @@
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import { patienceMs, suspectsBeside } from '../delivery/rules.js'
+import type { Sender } from '../delivery/sender.js'
 import { type Ref, ready, suspect, type Trial } from '../log/segment.js'
 import type { Batch } from './batch.js'
 import { Flight, type Lane, type Way } from './lane.js'
@@ -7,8 +8,10 @@ import type { DeliveryPlan } from './plan.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
 
-interface NextBatchPlan extends Pick<DeliveryPlan, 'sender' | 'maxConnections' | 'requestTimeoutMs'> {
+interface NextBatchPlan extends Pick<DeliveryPlan, 'maxConnections' | 'requestTimeoutMs'> {
   readonly turn: Turn
+  /** The one that sends now. */
+  readonly sender: Pick<Sender, 'carriage'>
   readonly suspects: Suspects
   readonly book: LedgerBook
   readonly makeBatch: (lane: Lane) => Batch
@@ -41,10 +44,9 @@ export class NextBatch {
 
   /** Send one record to test the service, `beside` those in flight. False when a probe is in flight, or there is no record. */
   probe(lane: Lane, { beside = false } = {}): boolean {
-    if (lane.isProbing || lane.isClosed) return false
+    if (lane.isClosed || (lane.isProbing && !this.#hasLongProbes(lane))) return false
     const ref = this.#probeOf(lane, { beside })
     if (ref === undefined || !this.#mayTake(lane, ref)) return false
-    lane.isProbing = true
     this.#sendOne(lane, ref, 'probe')
     return true
   }
@@ -54,7 +56,7 @@ export class NextBatch {
     const { turn, suspects } = this.#plan
     let next = lane.due.next
     if (lane.diskFrom > turn.now) next = Math.min(next, lane.diskFrom)
-    if (!lane.maySend) return next
+    if (!lane.maySend) return turn.isLastDrain ? Math.min(next, this.#probeOverdueAt(lane)) : next
     if (lane.dueSuspects > 0) {
       const from = suspects.nextAt(lane)
       if (from > turn.now) next = Math.min(next, from)
@@ -88,6 +90,22 @@ export class NextBatch {
     // An idle lane keeps one.
     if (lane.flights.size === 0) lane.batches.length = 0
     lane.batches.push(batch)
+  }
+
+  /** Nothing comes after the last drain: it tries another record beside probes that wait long for their answers. */
+  #hasLongProbes(lane: Lane): boolean {
+    const { turn } = this.#plan
+    return turn.isLastDrain && this.#hasRoom(lane) && this.#probeOverdueAt(lane) === Number.POSITIVE_INFINITY
+  }
+
+  /** On the clock: when the next probe in flight has waited long; infinity when all have. */
+  #probeOverdueAt(lane: Lane): number {
+    let next = Number.POSITIVE_INFINITY
+    for (const flight of lane.flights) {
+      const at = this.#overdueAt(lane, flight)
+      if (flight.way === 'probe' && at > this.#plan.turn.now) next = Math.min(next, at)
+    }
+    return next
   }
 
   #releaseDue(lane: Lane): void {

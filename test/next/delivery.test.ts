@@ -157,3 +157,51 @@ describe('records whose lines on disk are damaged', () => {
     expect(addsUp(ledger)).toBe(true)
   })
 })
+
+/** A service that takes no answer back from one record, and is out of reach until it is not. */
+class HangingSender extends InstantSender {
+  isUp = false
+
+  override send(batch: OutgoingBatch): void {
+    const bodies = recordsOf(batch).map(({ body }) => body)
+    this.sent.push(...bodies)
+    if (this.isUp && bodies.includes('hangs')) return
+    batch.settle(0, this.isUp ? answers.delivered : answers.refused, batch.length)
+    batch.done()
+  }
+}
+
+describe('the last drain of a lane in an outage', () => {
+  it('tries another record beside one that gets no answer for half a second', async () => {
+    const sender = new HangingSender()
+    const { clock, delivery, log } = setUp({ sender })
+    log('hangs')
+    await clock.advance(100)
+    expect(delivery.stats().lanes[0]!.state).toBe('outage')
+    sender.sent.length = 0
+    sender.isUp = true
+    log('a')
+    log('b')
+    const closed = delivery.close({ timeoutMs: 5000 })
+    await clock.advance(499)
+    expect(sender.sent).toEqual(['hangs'])
+    await clock.advance(1)
+    expect(delivery.stats()).toMatchObject({ delivered: 2, inFlight: 1 })
+    await clock.advance(4500)
+    expect(await closed).toMatchObject({ delivered: 2, dropped: { shutdown: 1 } })
+  })
+
+  it('ends when its next probe would come after the deadline', async () => {
+    const sender = new HangingSender()
+    const { clock, delivery, log } = setUp({ sender, retry: { baseMs: 60_000, capMs: 60_000 } })
+    log('a')
+    await clock.advance(1000)
+    let isClosed = false
+    void delivery.close({ timeoutMs: 5000 }).then(() => {
+      isClosed = true
+    })
+    await clock.advance(10)
+    expect(isClosed).toBe(true)
+    expect(delivery.stats()).toMatchObject({ dropped: { shutdown: 1 } })
+  })
+})

@@ -38,10 +38,11 @@ const usualSeverity: Severity = 2
  */
 export class Delivery {
   readonly book: LedgerBook
+  /** By their index. */
+  readonly lanes: readonly Lane[]
   readonly #plan: DeliveryPlan
   readonly #observer: Observer
   readonly #backing: Backing
-  readonly #lanes: readonly Lane[]
   readonly #bounds: MemoryBounds
   readonly #machine: Machine
   readonly #driver: Driver
@@ -65,10 +66,10 @@ export class Delivery {
     this.#bounds = new MemoryBounds({
       limits: plan.limits,
       backing,
-      isGated: (lane) => this.#lanes[lane]!.gate !== undefined,
-      lost: (lane, reason, count) => this.#lost(this.#lanes[lane]!, reason, count),
+      isGated: (lane) => this.lanes[lane]!.gate !== undefined,
+      lost: (lane, reason, count) => this.#lost(this.lanes[lane]!, reason, count),
     })
-    this.#lanes = plan.lanes.map(
+    this.lanes = plan.lanes.map(
       (name, index) =>
         new Lane({
           name,
@@ -94,7 +95,7 @@ export class Delivery {
       backing,
       book,
       reach,
-      lanes: this.#lanes,
+      lanes: this.lanes,
       makeBatch: ({ name }) => new Batch({ ...name, keys, owner }),
       nextSequence: () => this.#sequence,
       mayTellLosses: () => !this.#isClosed && this.#bounds.roomy,
@@ -112,7 +113,7 @@ export class Delivery {
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
   accept(laneIndex: number, record: Acceptable): void {
     const { body, severity, idempotencyKey = '', handedOver = false, kept = false } = record
-    const lane = this.#lanes[laneIndex]!
+    const lane = this.lanes[laneIndex]!
     const bytes = Buffer.byteLength(body)
     const keyLength = idempotencyKey.length
     const log = lane.log(severity)
@@ -126,12 +127,12 @@ export class Delivery {
 
   /** Room for a body of at most this many bytes. Write it there, then {@link append} it, before anything else is accepted. */
   room(laneIndex: number, bytes: number): BodyRoom {
-    return usualLog(this.#lanes[laneIndex]!).room(bytes)
+    return usualLog(this.lanes[laneIndex]!).room(bytes)
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
   append(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
-    const lane = this.#lanes[laneIndex]!
+    const lane = this.lanes[laneIndex]!
     const log = lane.log(severity)
     const written = usualLog(lane)
     if (log !== written) log.stageFrom(written, bytes)
@@ -140,12 +141,12 @@ export class Delivery {
 
   /** The log for records of a lane that dead engines have left. */
   adoptedLog(laneIndex: number, severity: Severity): RecordLog {
-    return this.#lanes[laneIndex]!.adoptedLog(severity)
+    return this.lanes[laneIndex]!.adoptedLog(severity)
   }
 
   /** A lane has got records that dead engines have left. */
   adopted(laneIndex: number): void {
-    this.#driver.due(this.#lanes[laneIndex]!)
+    this.#driver.due(this.lanes[laneIndex]!)
   }
 
   /**
@@ -158,7 +159,7 @@ export class Delivery {
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
   refuse(laneIndex: number): void {
-    this.#drop(this.#lanes[laneIndex]!, 'none', 'closed')
+    this.#drop(this.lanes[laneIndex]!, 'none', 'closed')
     this.#tellLosses()
   }
 
@@ -265,7 +266,7 @@ export class Delivery {
 
   /** Remember why no lane can deliver any more. */
   failed(reason: string): void {
-    for (const lane of this.#lanes) lane.failed(reason)
+    for (const lane of this.lanes) lane.failed(reason)
   }
 
   /** After an {@link drainSync}, or in its place: leave the records to the disk. Nothing may be called after it. */
@@ -323,14 +324,14 @@ export class Delivery {
 
   #evictAll(): void {
     this.#backing.commit()
-    for (const log of this.#lanes.flatMap(({ logs }) => logs)) for (const segment of log.segments()) log.evict(segment)
+    for (const log of this.lanes.flatMap(({ logs }) => logs)) for (const segment of log.segments()) log.evict(segment)
     this.#tellLosses()
   }
 
   async #end(): Promise<Ledger> {
     this.#driver.stop()
     this.#evictAll()
-    for (const lane of this.#lanes) for (const log of lane.logs) this.#giveUp(lane, log)
+    for (const lane of this.lanes) for (const log of lane.logs) this.#giveUp(lane, log)
     this.#tellLosses()
     await this.#plan.sender.close()
     return this.stats()

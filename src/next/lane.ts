@@ -106,6 +106,11 @@ export class Lane {
     return this.#logs.filter((log) => log !== undefined)
   }
 
+  /** Logs of records that dead engines have left. */
+  get adoptedLogs(): readonly RecordLog[] {
+    return this.#adopted
+  }
+
   /** The log of records of a severity that dead engines have left. */
   adoptedLog(severity: Severity): RecordLog {
     const known = this.#adopted.find((log) => log.severity === severity)

@@ -16,6 +16,20 @@ export interface Contents {
   openLogs(): number
 }
 
+/** The contents of several deliveries with the same lanes. */
+export function sumOfContents(all: readonly Contents[]): Contents {
+  const sum = (count: (contents: Contents) => number) => all.reduce((total, each) => total + count(each), 0)
+  return {
+    walk: () =>
+      all[0]!.walk().map((_, lane) => {
+        const of = (name: (typeof walked)[number]) => sum((each) => each.walk()[lane]![name])
+        return { queued: of('queued'), inFlight: of('inFlight'), spooled: of('spooled'), heldBytes: of('heldBytes') }
+      }),
+    memoryBytes: () => sum((each) => each.memoryBytes()),
+    openLogs: () => sum((each) => each.openLogs()),
+  }
+}
+
 /** A segment has at most so many bytes of bodies. */
 const segmentBytes = 262_144
 

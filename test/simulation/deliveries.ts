@@ -1,5 +1,6 @@
 import { type EngineDelivery, type EngineDeliveryPlan, SpooledDelivery } from '../../src/engine/engine-delivery.js'
 import type { Contents } from './contents.js'
+import { contentsOf } from './next-contents.js'
 import { openNext } from './next-delivery.js'
 
 /** A delivery that the engines of a simulated machine can have. */
@@ -17,7 +18,10 @@ const present: SimulatedDelivery = {
 }
 
 const next: SimulatedDelivery = {
-  open: (plan) => ({ delivery: openNext(plan) }),
+  open(plan) {
+    const delivery = openNext(plan)
+    return { delivery, contents: contentsOf(delivery) }
+  },
   keepsOrderOnDisk: true,
 }
 

@@ -6,12 +6,13 @@ import { modules } from '../../tools/modules.js'
 import { certificates } from '../support/certificates.js'
 import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
 
-/** @type {typeof import('../../src/delivery/fresh-log.js') & typeof import('../../src/delivery/record-batch.js') & typeof import('../../src/delivery/sent-records.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/runtime/loop.js')} */
+/** @type {typeof import('../../src/delivery/fresh-log.js') & typeof import('../../src/delivery/record-batch.js') & typeof import('../../src/delivery/sent-records.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/log/idempotency-key.js') & typeof import('../../src/runtime/loop.js')} */
 const { FreshLog, KeyWriter, RecordBatch, SentRecords, PipelinedSender, systemLoop } = await modules(
   'delivery/fresh-log',
   'delivery/record-batch',
   'delivery/sent-records',
   'http/pipelined-sender',
+  'log/idempotency-key',
   'runtime/loop',
 )
 

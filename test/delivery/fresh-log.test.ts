@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FreshLog } from '../../src/delivery/fresh-log.js'
-import { KeyWriter, RecordBatch } from '../../src/delivery/record-batch.js'
+import { RecordBatch } from '../../src/delivery/record-batch.js'
 import type { HeldRecord } from '../../src/delivery/record-queue.js'
+import { KeyWriter } from '../../src/log/idempotency-key.js'
 import type { Severity } from '../../src/records/level.js'
 import { assertModel, type Step } from '../support/model.js'
 

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KeyWriter, RecordBatch } from '../../src/delivery/record-batch.js'
+import { RecordBatch } from '../../src/delivery/record-batch.js'
 import { pendingRecord } from '../../src/delivery/record-queue.js'
 import type { Outgoing } from '../../src/delivery/sender.js'
+import { KeyWriter } from '../../src/log/idempotency-key.js'
 import { runs } from '../support/full.js'
 
 const outgoing = (body: string, idempotencyKey: string) => ({ body, bytes: Buffer.byteLength(body), idempotencyKey })

@@ -4,29 +4,19 @@ import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { buildSync } from 'esbuild'
-import { compare } from './simulation-comparison.js'
 
 // npm run simulate -- --seeds 10000 --from 1: simulations of the whole library, and a report of what they never reached.
 // npm run simulate -- --show --from 7: one seed with its schedule, its trace, and a smaller schedule where it fails.
-// npm run simulate -- --compare --seeds 300: each seed with the present delivery and with the next one, and whether the next one is as good.
-// --delivery next: the other two commands with the next delivery.
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
     show: { type: 'boolean', default: false },
-    compare: { type: 'boolean', default: false },
-    delivery: { type: 'string', default: 'now' },
   },
 })
 for (const name of /** @type {const} */ (['seeds', 'from'])) {
   if (/^[1-9]\d*$/.test(values[name])) continue
   process.stderr.write(`--${name}: expected a whole number from 1 on, got ${JSON.stringify(values[name])}\n`)
-  process.exit(2)
-}
-
-if (values.delivery !== 'now' && values.delivery !== 'next') {
-  process.stderr.write(`--delivery: expected now or next, got ${JSON.stringify(values.delivery)}\n`)
   process.exit(2)
 }
 
@@ -69,17 +59,16 @@ function run(args, output) {
 /**
  * All seeds, shared out among as many processes as there are cores.
  *
- * @param {string[]} task
  * @returns {Promise<{ texts: string[], tookS: number }>} what each process has printed
  */
-async function runSeeds(task) {
+async function runSeeds() {
   const seeds = Number(values.seeds)
   const step = Math.min(seeds, availableParallelism())
   const startedAt = performance.now()
   const parts = await Promise.all(
     Array.from({ length: step }, (_, part) => {
       const range = ['--from', `${Number(values.from) + part}`, '--seeds', `${seeds - part}`, '--step', `${step}`]
-      return run([...range, ...task], 'pipe')
+      return run(range, 'pipe')
     }),
   )
   if (parts.some(({ status }) => status !== 0)) process.exit(1)
@@ -88,7 +77,7 @@ async function runSeeds(task) {
 
 /** @returns {Promise<boolean>} true where no seed has failed */
 async function findViolations() {
-  const { texts, tookS } = await runSeeds(['--delivery', values.delivery])
+  const { texts, tookS } = await runSeeds()
   /** @type {import('../test/simulation/main.js').RangeResult[]} */
   const results = texts.map((text) => JSON.parse(text))
   const simulatedS = results.reduce((sum, { simulatedMs }) => sum + simulatedMs / 1000, 0)
@@ -103,27 +92,13 @@ async function findViolations() {
   )
   if (never.length > 0) process.stdout.write(`never reached: ${never.join('; ')}\n`)
   for (const { seed, violation } of failures.slice(0, mostShown)) {
-    const delivery = values.delivery === 'now' ? '' : ` --delivery ${values.delivery}`
-    process.stdout.write(
-      `seed ${seed}: ${violation.split('\n')[0]}; npm run simulate -- --show --from ${seed}${delivery}\n`,
-    )
+    process.stdout.write(`seed ${seed}: ${violation.split('\n')[0]}; npm run simulate -- --show --from ${seed}\n`)
   }
   process.stdout.write(failures.length === 0 ? 'no violation\n' : `${failures.length} seeds fail\n`)
   return failures.length === 0
 }
 
-/** @returns {Promise<boolean>} true where the next delivery has kept all bounds */
-async function compareDeliveries() {
-  const { texts, tookS } = await runSeeds(['--compare'])
-  /** @type {import('../test/simulation/main.js').SeedPair[]} */
-  const pairs = texts.flatMap((text) => JSON.parse(text))
-  const { text, missed } = compare(pairs)
-  process.stdout.write(`${values.seeds} seeds with each delivery in ${tookS.toFixed(0)} s\n${text}`)
-  process.stdout.write(missed.length === 0 ? 'all bounds are kept\n' : `missed: ${missed.join(', ')}\n`)
-  return missed.length === 0
-}
-
 if (values.show) {
-  const { status } = await run(['--show', '--from', values.from, '--delivery', values.delivery], 'inherit')
+  const { status } = await run(['--show', '--from', values.from], 'inherit')
   process.exitCode = status
-} else process.exitCode = (await (values.compare ? compareDeliveries() : findViolations())) ? 0 : 1
+} else process.exitCode = (await findViolations()) ? 0 : 1

@@ -1,74 +1,65 @@
-import { Delivery } from '../delivery/delivery.js'
 import type { FlushTime } from '../delivery/drain.js'
-import type { Ledger } from '../delivery/ledger.js'
-import type { DeliveryPlan } from '../delivery/plan.js'
-import type { BlockingSender } from '../delivery/sender.js'
-import { spooledSender } from '../spool/spooled-sender.js'
-import { EngineSpool, type EngineSpoolPlan } from './engine-spool.js'
+import type { LaneName, Ledger } from '../delivery/ledger.js'
+import type { Sender } from '../delivery/sender.js'
+import type { ExitLoop } from '../http/exit-loop.js'
+import { noBacking } from '../log/backing.js'
+import { KeyWriter } from '../log/idempotency-key.js'
+import { Delivery } from '../next/delivery.js'
+import type { DeliveryPlan } from '../next/plan.js'
+import { Spool, type SpoolPlan } from '../next/spool/spool.js'
+import type { ResolvedOptions } from '../options/options.js'
+import { type Files, nodeFiles } from '../runtime/files.js'
 import type { EndStep } from './ports.js'
+import type { EnginePosition } from './worker-position.js'
 
-/** A {@link BlockingSender} with a thread of its own. */
-export interface StartedSender extends BlockingSender {
-  /** End the thread and its requests. */
-  close(): void
+/** The end of a process: a loop that goes on while this thread is blocked, and a sender over it. */
+export interface ExitWay {
+  readonly loop: ExitLoop
+  readonly sender: Sender
 }
 
-/** All that a delivery, and its spool, get from their engine. */
-export interface EngineDeliveryPlan extends Omit<DeliveryPlan, 'store'> {
+export interface EngineSpoolPlan {
+  readonly options: ResolvedOptions
+  /** The folder of the spools. */
+  readonly spoolDir: string
+  readonly lanes: readonly LaneName[]
+  /** Shows that the worker waits for the disk. @default nowhere */
+  readonly position: EnginePosition | undefined
+  readonly report: (text: string) => void
+  /** What a spool uses of it. */
+  readonly machine: Required<Pick<SpoolPlan, 'clock' | 'random' | 'files' | 'owners'>>
+}
+
+export interface EngineDeliveryPlan extends Omit<DeliveryPlan, 'backing'> {
   /** Undefined where records are in memory alone. */
   readonly spool: EngineSpoolPlan | undefined
-  /** Close the sender, and start a thread that makes requests while this one is blocked. Undefined when none starts within `withinMs`. */
-  readonly startSender: (withinMs: number) => StartedSender | undefined
-}
-
-/** A delivery as its engine uses it. The engine does not see the spool. Lanes are named by their index. */
-export interface EngineDelivery
-  extends Pick<
-    Delivery,
-    | 'book'
-    | 'accept'
-    | 'room'
-    | 'append'
-    | 'calm'
-    | 'refuse'
-    | 'redacted'
-    | 'suppress'
-    | 'keptForError'
-    | 'invalid'
-    | 'stats'
-    | 'hasRoom'
-    | 'whenRoom'
-    | 'flush'
-    | 'park'
-    | 'close'
-    | 'leave'
-  > {
-  /** Open the spool. The engine can take what it reports. */
-  start(): void
-  /** Deliver while this thread is blocked. What is left stays queued: {@link EngineDelivery.leave} comes next. */
-  endSync(time: Omit<FlushTime, 'holdsProcess'>): EndStep
+  /** Close the sender of this thread, and start one that goes on while it is blocked. Undefined when none starts within `withinMs`. */
+  readonly startExit: (withinMs: number) => ExitWay | undefined
 }
 
 const noThread = 'no thread can start to deliver them at the exit: allow threads, or await close() before it'
+const hourMs = 3_600_000
 
-/** A {@link Delivery} with the spool of its engine, and the thread that sends at the end of the process. */
-export class SpooledDelivery extends Delivery implements EngineDelivery {
-  readonly #spool: EngineSpool | undefined
-  readonly #enginePlan: EngineDeliveryPlan
+/** A {@link Delivery} with the spool of its engine, and the loop that goes on at the end of the process. */
+export class EngineDelivery extends Delivery {
+  readonly #spool: Spool | undefined
+  readonly #plan: EngineDeliveryPlan
+  #closing: Promise<Ledger> | undefined
 
   constructor(plan: EngineDeliveryPlan) {
-    const spool = plan.spool && new EngineSpool(plan.spool)
-    const sender = spool === undefined ? plan.sender : spooledSender(plan.sender, () => spool.commit())
-    super({ ...plan, sender, ...(spool && { store: spool.store }) })
+    const spool = plan.spool && openSpool(plan.spool, new KeyWriter(plan.keyPrefix))
+    super({ ...plan, backing: spool ?? noBacking })
     this.#spool = spool
-    this.#enginePlan = plan
+    this.#plan = plan
   }
 
+  /** Open the spool. The engine can take what it reports. */
   start(): void {
-    this.#spool?.start(this.buffer)
+    this.#spool?.start(this)
   }
 
   override async flush(time: FlushTime): Promise<Ledger> {
+    this.#spool?.look()
     const ledger = await super.flush(time)
     // A signal may end the process next.
     this.#spool?.acknowledge()
@@ -77,27 +68,71 @@ export class SpooledDelivery extends Delivery implements EngineDelivery {
 
   override park(): Ledger {
     if (this.#spool === undefined) return this.stats()
+    this.#spool.look()
     super.park()
-    this.#spool.commit()
+    this.#spool.acknowledge()
     return this.stats()
   }
 
+  override close(time: Omit<FlushTime, 'holdsProcess'>): Promise<Ledger> {
+    if (this.#closing === undefined) this.#spool?.look()
+    const closed = super.close(time)
+    this.#closing ??= closed.then(() => {
+      this.#spool?.close()
+      return this.stats()
+    })
+    return this.#closing
+  }
+
+  override leave(): void {
+    this.#spool?.look()
+    super.leave()
+    this.#spool?.close()
+  }
+
+  /** Deliver while this thread is blocked. What is left stays queued: {@link leave} comes next. */
   endSync({ timeoutMs, brief }: Omit<FlushTime, 'holdsProcess'>): EndStep {
-    const { clock, startSender } = this.#enginePlan
-    const deadline = clock.now() + timeoutMs
+    const { loop, startExit } = this.#plan
+    const deadline = loop.now() + timeoutMs
     const { queued, inFlight } = this.stats()
     if (queued + inFlight === 0 || timeoutMs === 0) return () => true
-    const sender = startSender(timeoutMs)
-    if (sender === undefined) {
+    const exit = startExit(timeoutMs)
+    if (exit === undefined) {
       this.failed(noThread)
       return () => true
     }
-    this.#spool?.commit()
-    const drain = this.drainSync(sender, { timeoutMs: deadline - clock.now(), brief })
+    const step = this.drainSync(exit.loop, exit.sender, { timeoutMs: deadline - loop.now(), brief })
     return (waitMs) => {
-      if (!drain.step(waitMs)) return false
-      sender.close()
+      if (!step(waitMs)) return false
+      exit.loop.close()
       return true
     }
   }
+}
+
+function openSpool({ options, spoolDir, lanes, position, report, machine }: EngineSpoolPlan, keys: KeyWriter): Spool {
+  const { files } = machine
+  return new Spool({
+    ...machine,
+    dir: spoolDir,
+    url: options.url,
+    lanes,
+    keys,
+    maxBytes: options.spoolMaxBytes,
+    maxAgeMs: options.spoolMaxAgeHours * hourMs,
+    sync: options.spoolSync,
+    wallClock: Date.now,
+    files: position === undefined ? files : filesOnDisk(files, (work) => position.worker.onDisk(position.engine, work)),
+    report,
+  })
+}
+
+/** While a file system is used, the worker's position says so: a disk that stalls stops the thread. */
+function filesOnDisk(files: Files, onDisk: <Result>(work: () => Result) => Result): Files {
+  const names = Object.keys(nodeFiles) as (keyof Files)[]
+  const wrapped = names.map((name) => {
+    const work = files[name].bind(files) as (...given: unknown[]) => unknown
+    return [name, (...given: unknown[]) => onDisk(() => work(...given))]
+  })
+  return Object.fromEntries(wrapped) as Files
 }

@@ -1,52 +1,51 @@
 import type { Sender } from '../delivery/sender.js'
 import { openSender } from '../http/auto-sender.js'
+import { ExitSender } from '../http/exit-sender.js'
 import { proxyFor } from '../http/proxy.js'
+import type { SenderPlan } from '../http/sender-plan.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { ApiKey } from '../options/secret.js'
 import { userAgent } from '../runtime/version.js'
-import type { StartedSender } from './engine-delivery.js'
+import type { ExitWay } from './engine-delivery.js'
 import type { Machine } from './machine.js'
 
 /** Reports a mistake in the set-up, or a sender that changed. */
 export type ReportSender = (code: 'SLUICE_PIPELINING' | 'SLUICE_PROXY', text: string) => void
 
-/** The sender of an engine. At the end of the process, when this thread is blocked, a thread of its own takes its place. */
+/** The senders of an engine: one over the loop of Node, and one for the end of the process, when this thread does not return to that loop. */
 export class EngineSender {
   readonly sender: Sender
-  readonly #options: ResolvedOptions
   readonly #machine: Machine
-  readonly #apiKey: ApiKey
-  readonly #proxyUrl: string | undefined
+  readonly #plan: Omit<SenderPlan, 'loop'> & { readonly maxBatch: number; readonly proxyUrl: string | undefined }
 
   constructor(options: ResolvedOptions, { machine, report }: { machine: Machine; report: ReportSender }) {
     const { url, maxConnections, pipelining, requestTimeoutMs } = options
-    this.#options = options
     this.#machine = machine
-    this.#apiKey = new ApiKey(options.apiKey)
-    this.#proxyUrl = proxyOf(url, report)
-    this.sender = openSender({
+    this.#plan = {
       url,
-      apiKey: this.#apiKey,
+      apiKey: new ApiKey(options.apiKey),
       userAgent,
       maxConnections,
       maxBatch: machine.maxBatch,
-      pipelining,
-      proxyUrl: this.#proxyUrl,
+      proxyUrl: proxyOf(url, report),
       requestTimeoutMs,
-      loop: machine.clock,
       ...(machine.connection && { connection: machine.connection }),
+    }
+    this.sender = openSender({
+      ...this.#plan,
+      pipelining,
+      loop: machine.clock,
       left: (reason) => report('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
     })
   }
 
-  /** Start the thread, for `timeoutMs` at most. Undefined where none can be started. The sender of this thread is closed. */
-  moveToThread(timeoutMs: number): StartedSender | undefined {
+  /** Start the sender for the end, for `withinMs` at most. Undefined where no thread can be started. The one of this thread is closed. */
+  startExit(withinMs: number): ExitWay | undefined {
+    const { sender } = this
     // The new connections replace these. The thread starts so slowly that the service knows of their end by then.
-    void this.sender.close()
-    const { url, maxConnections, requestTimeoutMs } = this.#options
-    const apiKey = this.#apiKey.reveal()
-    const plan = { url, apiKey, userAgent, maxConnections, requestTimeoutMs, proxyUrl: this.#proxyUrl }
-    return this.#machine.startSender(plan, timeoutMs)
+    void sender.close()
+    const loop = this.#machine.startExitLoop(withinMs)
+    return loop && { loop, sender: new ExitSender({ ...this.#plan, loop, former: (kind) => sender.carriage(kind) }) }
   }
 }
 

@@ -11,7 +11,7 @@ import { valueSeverity } from '../records/level.js'
 import type { ValueBytes } from '../records/value-bytes.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
-import type { EngineDelivery } from './engine-delivery.js'
+import { EngineDelivery } from './engine-delivery.js'
 import { EngineSender } from './engine-sender.js'
 import { type EngineSetting, lanesOf } from './engine-setting.js'
 import { LogIntake } from './log-intake.js'
@@ -70,9 +70,9 @@ export class Engine implements RecordPort {
       spoolDir === undefined
         ? undefined
         : { options, spoolDir, lanes, position, report, machine: { clock, random, files, owners } }
-    this.#delivery = machine.openDelivery({
+    this.#delivery = new EngineDelivery({
       lanes,
-      clock,
+      loop: clock,
       random,
       service: machine.service?.(options.url),
       memory,
@@ -85,9 +85,10 @@ export class Engine implements RecordPort {
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
       keyPrefix: this.id,
       sender: sender.sender,
-      startSender: (withinMs) => sender.moveToThread(withinMs),
+      startExit: (withinMs) => sender.startExit(withinMs),
       spool,
     })
+    machine.watch?.(this.#delivery)
     this.#logs = new LogIntake({
       options,
       clock,

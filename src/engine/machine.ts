@@ -1,12 +1,12 @@
 import { maxBatch } from '../delivery/record-batch.js'
 import type { ConnectionOptions } from '../http/connector.js'
-import { ThreadSender, type ThreadSenderPlan } from '../http/thread-sender.js'
+import { type ExitLoop, startExitLoop } from '../http/exit-loop.js'
 import { whenDiskAnswers } from '../runtime/disk-watch.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
 import { type Loop, systemLoop } from '../runtime/loop.js'
 import { type ServiceReach, sharedReach } from '../runtime/shared-reach.js'
 import { machineOwners, type Owners } from '../spool/owner.js'
-import { type EngineDelivery, type EngineDeliveryPlan, SpooledDelivery, type StartedSender } from './engine-delivery.js'
+import type { EngineDelivery } from './engine-delivery.js'
 
 /** The machine as an engine uses it: whatever does not follow from the options and the records. */
 export interface Machine {
@@ -25,10 +25,10 @@ export interface Machine {
   readonly service?: (url: string) => ServiceReach
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
-  /** Opens the delivery of an engine. */
-  readonly openDelivery: (plan: EngineDeliveryPlan) => EngineDelivery
-  /** Start a thread that makes requests while this one is blocked. Undefined when none starts within `withinMs`. */
-  readonly startSender: (plan: ThreadSenderPlan, withinMs: number) => StartedSender | undefined
+  /** Looks into the delivery of each engine. */
+  readonly watch?: (delivery: EngineDelivery) => void
+  /** Start a loop that goes on while this thread is blocked. Undefined when it does not start within `withinMs`. */
+  readonly startExitLoop: (withinMs: number) => ExitLoop | undefined
 }
 
 /** The machine of this thread. */
@@ -40,6 +40,5 @@ export const thisMachine: Machine = {
   maxBatch,
   whenDiskAnswers,
   service: sharedReach,
-  openDelivery: (plan) => new SpooledDelivery(plan),
-  startSender: ThreadSender.start,
+  startExitLoop,
 }

@@ -4,7 +4,6 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Outcome, Sender } from '../../src/delivery/sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
-import { ThreadSender } from '../../src/http/thread-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
 import { systemLoop } from '../../src/runtime/loop.js'
 import { sendRecords } from '../support/batch.js'
@@ -220,23 +219,5 @@ describe.each(['undici', 'pipelined'] as const)('the %s sender', (name) => {
     })
     expect(await post(senderTo(url))).toMatchObject({ type: 'pause', status: 307 })
     expect(requests).toBe(1)
-  })
-})
-
-describe('the thread of the last drain', () => {
-  it('reads an answer that something on the way has compressed', async () => {
-    const body = gzipSync('{"result":false,"errors":["zu groß"]}')
-    const url = await server((_, response) => response.writeHead(201, { 'content-encoding': 'gzip' }).end(body))
-    const plan = { url, apiKey: 'k', userAgent: 'sluice/test', maxConnections: 1, requestTimeoutMs: 2000 }
-    const sender = ThreadSender.start(plan, 10_000)!
-    cleanUps.push(() => sender.close())
-    const record = { body: '{}', bytes: 2, idempotencyKey: 'key-1' }
-    sender.begin({ id: 1, kind: 'logs', bucket: 'b', record })
-    let answered = sender.answers(0)
-    while (answered.length === 0) {
-      await new Promise((resolve) => setImmediate(resolve))
-      answered = sender.answers(1)
-    }
-    expect(answered).toMatchObject([{ outcome: { type: 'rejected', reason: expect.stringMatching(/: zu groß$/) } }])
   })
 })

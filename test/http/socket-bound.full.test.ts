@@ -6,7 +6,6 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { Engine } from '../../src/engine/engine.js'
 import { openSender } from '../../src/http/auto-sender.js'
 import { PipelinedSender } from '../../src/http/pipelined-sender.js'
-import { ThreadSender } from '../../src/http/thread-sender.js'
 import { UndiciSender } from '../../src/http/undici-sender.js'
 import { resolve } from '../../src/options/resolve.js'
 import { systemLoop } from '../../src/runtime/loop.js'
@@ -152,27 +151,6 @@ it('an engine with both lanes has at most twice maxConnections, while the servic
 })
 
 describe('at the end of a process', () => {
-  it('requests of the thread use at most maxConnections for each kind', async () => {
-    const server = await CountingServer.start()
-    server.script = silence
-    const sender = ThreadSender.start(
-      { url: server.url, apiKey: 'k', userAgent: 't', maxConnections: 2, requestTimeoutMs: 60 },
-      5000,
-    )!
-    cleanUps.push(() => sender.close())
-    const record = { body: '{}', bytes: 2, idempotencyKey: 'k' }
-    for (let id = 0; id < 12; id++) {
-      sender.begin({ id, kind: id % 2 === 0 ? 'logs' : 'values', bucket: 'b', record })
-    }
-    const answers = []
-    while (answers.length < 12) {
-      answers.push(...sender.answers(0))
-      await turn()
-    }
-    expect(server.requests).toBe(12)
-    expect(server.most).toBe(4)
-  })
-
   it('requests of the thread replace the connections of the engine', async () => {
     const server = await CountingServer.start()
     const environment = { SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b', SLUICE_MAX_CONNECTIONS: '1' }

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util'
 import { type Coverage, count, expectedStates } from './coverage.js'
-import { type DeliveryName, deliveries } from './deliveries.js'
 import { deriveSchedule, type Schedule } from './schedule.js'
 import { shrink } from './shrink.js'
 import { simulate } from './simulation.js'
@@ -20,30 +19,14 @@ interface SeedRange {
   readonly step: number
 }
 
-/** What a seed has cost with one delivery. */
-export interface SeedMeasure {
-  /** The first violation. */
-  readonly violation: string | undefined
-  /** Requests handed to senders. */
-  readonly requests: number
-  /** Requests that the service has taken. */
-  readonly taken: number
-  readonly dropped: number
-  /** From the acceptance of each record to its storing, to a tenth of a millisecond. Without records that an heir found on disk. */
-  readonly delays: readonly number[]
-}
-
-/** A seed with each of the deliveries. */
-export type SeedPair = { readonly seed: number } & Readonly<Record<DeliveryName, SeedMeasure>>
-
-/** Simulate a range of seeds with a delivery. */
-async function simulateSeeds(range: SeedRange, delivery: DeliveryName): Promise<RangeResult> {
+/** Simulate a range of seeds. */
+async function simulateSeeds(range: SeedRange): Promise<RangeResult> {
   const coverage: Coverage = new Map()
   const failures: { seed: number; violation: string }[] = []
   let simulatedMs = 0
   let seeds = 0
   for (const seed of seedsOf(range)) {
-    const verdict = await simulate(deriveSchedule(seed), { delivery: deliveries[delivery] })
+    const verdict = await simulate(deriveSchedule(seed))
     seeds++
     simulatedMs += verdict.simulatedMs
     for (const [name, times] of verdict.coverage) count(coverage, name, times)
@@ -52,33 +35,15 @@ async function simulateSeeds(range: SeedRange, delivery: DeliveryName): Promise<
   return { simulatedMs, seeds, failures, coverage: [...coverage] }
 }
 
-/** Simulate a range of seeds with each of the deliveries. */
-async function compareSeeds(range: SeedRange): Promise<SeedPair[]> {
-  const pairs: SeedPair[] = []
-  for (const seed of seedsOf(range)) {
-    pairs.push({ seed, now: await measure(seed, 'now'), next: await measure(seed, 'next') })
-  }
-  return pairs
-}
-
-async function measure(seed: number, name: DeliveryName): Promise<SeedMeasure> {
-  const verdict = await simulate(deriveSchedule(seed), { delivery: deliveries[name] })
-  const { failures, storedAt, acceptedAt, heirAt, requests, taken, dropped } = verdict
-  const inTime = [...storedAt].filter(([, at]) => at < heirAt)
-  const delays = inTime.map(([id, at]) => Math.round((at - acceptedAt.get(id)!) * 10) / 10)
-  return { violation: failures[0], requests, taken, dropped, delays }
-}
-
 function* seedsOf({ from, seeds, step }: SeedRange): Generator<number> {
   for (let seed = from; seed < from + seeds; seed += step) yield seed
 }
 
 /** Print a seed: its schedule, its trace, and a smaller schedule where it fails. */
-async function show(seed: number, name: DeliveryName): Promise<void> {
+async function show(seed: number): Promise<void> {
   const schedule = deriveSchedule(seed)
-  const delivery = deliveries[name]
   process.stdout.write(`${describe(schedule)}\n`)
-  const verdict = await simulate(schedule, { keepsTrace: true, delivery })
+  const verdict = await simulate(schedule, { keepsTrace: true })
   process.stdout.write(`${verdict.trace.join('\n')}\n`)
   if (verdict.failures.length === 0) {
     process.stdout.write('no violation\n')
@@ -86,11 +51,10 @@ async function show(seed: number, name: DeliveryName): Promise<void> {
   }
   process.stdout.write(`\n${verdict.failures.join('\n')}\n\nA smaller schedule that fails:\n`)
   const kind = kindOf(verdict.failures[0]!)
-  const fails = async (each: Schedule) =>
-    (await simulate(each, { delivery })).failures.some((text) => kindOf(text) === kind)
+  const fails = async (each: Schedule) => (await simulate(each)).failures.some((text) => kindOf(text) === kind)
   const smaller = await shrink(schedule, fails)
   process.stdout.write(`${describe(smaller)}\n`)
-  const again = await simulate(smaller, { keepsTrace: true, delivery })
+  const again = await simulate(smaller, { keepsTrace: true })
   process.stdout.write(`${again.trace.join('\n')}\n${again.failures.join('\n')}\n`)
   process.exitCode = 1
 }
@@ -117,13 +81,10 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     step: { type: 'string', default: '1' },
     show: { type: 'boolean', default: false },
-    delivery: { type: 'string', default: 'now' },
-    compare: { type: 'boolean', default: false },
     states: { type: 'boolean', default: false },
   },
 })
-const delivery = values.delivery as DeliveryName
 const range = { from: Number(values.from), seeds: Number(values.seeds), step: Number(values.step) }
 if (values.states) process.stdout.write(JSON.stringify(expectedStates()))
-else if (values.show) await show(range.from, delivery)
-else process.stdout.write(JSON.stringify(await (values.compare ? compareSeeds(range) : simulateSeeds(range, delivery))))
+else if (values.show) await show(range.from)
+else process.stdout.write(JSON.stringify(await simulateSeeds(range)))

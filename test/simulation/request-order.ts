@@ -58,24 +58,16 @@ function isPrompt(schedule: Schedule): boolean {
 
 function keepsOrder(
   process: SimulatedProcess,
-  {
-    requests,
-    schedule,
-    keepsOrderOnDisk,
-  }: Pick<RequestFacts, 'schedule' | 'keepsOrderOnDisk'> & { readonly requests: readonly TakenRequest[] },
+  { requests, schedule }: Pick<RequestFacts, 'schedule'> & { readonly requests: readonly TakenRequest[] },
 ): boolean {
   const ledger = process.end?.ledger ?? process.port.stats()
   const lane = ledger.lanes.find(({ kind }) => kind === requests[0]!.kind)!
   const { accepted, delivered, rejected, retries, ambiguousRetries, lastError } = lane
   // A record that has failed comes back later. One that is never sent again is not settled at the end.
   if (retries > 0 || (lastError !== undefined && accepted > delivered + rejected)) return false
-  const { spoolDir, maxQueueRecords, maxQueueBytes } = schedule.options
-  if (spoolDir === undefined) return true
+  if (schedule.options.spoolDir === undefined) return true
   // Before a signal, a park takes records back from their requests, and the end sends them again.
   if (process.end?.how === 'signal' && ambiguousRetries > 0) return false
-  // Records that find no room in memory may come back from disk after younger ones.
-  const comesBackLater = !keepsOrderOnDisk && (maxQueueRecords !== undefined || maxQueueBytes !== undefined)
   // The next worker takes over what the one before has left on disk.
-  const isReplaced = process.threads.filter(({ name }) => name.includes('/worker')).length > 1
-  return !comesBackLater && !isReplaced
+  return process.threads.filter(({ name }) => name.includes('/worker')).length <= 1
 }

@@ -7,8 +7,6 @@ import type { World } from './world.js'
 export interface RequestFacts {
   readonly schedule: Schedule
   readonly processes: readonly SimulatedProcess[]
-  /** Records that come back from disk keep their place among the others. */
-  readonly keepsOrderOnDisk: boolean
   /** Every request that the service has taken, in that order. */
   readonly log: readonly TakenRequest[]
   /** By id of a record: the moment at which its acknowledgement was seen on disk. */

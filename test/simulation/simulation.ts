@@ -1,10 +1,10 @@
-import { droppedTotal } from '../../src/delivery/ledger.js'
+import type { EngineDelivery } from '../../src/engine/engine-delivery.js'
+import { type Contents, contentsOf } from './contents.js'
 import type { Coverage } from './coverage.js'
 import { count } from './coverage.js'
 import { CoverageWatch } from './coverage-watch.js'
-import { deliveries, type SimulatedDelivery } from './deliveries.js'
 import { useTimeOf } from './global-time.js'
-import { checkEnd, checkNow, ledgersOf } from './oracle.js'
+import { checkEnd, checkNow } from './oracle.js'
 import { SimulatedProcess, type SimulatedRecord } from './process/simulated-process.js'
 import { checkOrder } from './request-order.js'
 import { checkRequests, type RequestFacts } from './request-rules.js'
@@ -23,23 +23,13 @@ export interface Verdict {
   readonly coverage: Coverage
   /** By id of a record: when the service stored it first, in ms since the begin of the simulation. */
   readonly storedAt: ReadonlyMap<number, number>
-  /** By id of a record: when the application's call returned. */
-  readonly acceptedAt: ReadonlyMap<number, number>
-  /** When another process took over what all others had left on disk: much later than in life. Infinity where nothing was left. */
-  readonly heirAt: number
-  /** Requests that the processes have handed to their senders. */
-  readonly requests: number
-  /** Requests that the service has taken. */
-  readonly taken: number
-  /** Records that were given up. */
-  readonly dropped: number
 }
 
 export interface SimulationOptions {
   /** Keep the lines of the trace. @default false */
   readonly keepsTrace?: boolean
-  /** Of all engines. @default the library's */
-  readonly delivery?: SimulatedDelivery
+  /** What a delivery has. Called once for each. @default what it really has */
+  readonly contentsOf?: (delivery: EngineDelivery) => Contents
 }
 
 /** Within this time after the end of all faults, everything must be settled. */
@@ -52,16 +42,14 @@ const usualStart = { startMs: 50, fails: false }
 
 /** Run a schedule: first with faults, then without, until everything is settled. The same schedule gives the same verdict. */
 export async function simulate(schedule: Schedule, options: SimulationOptions = {}): Promise<Verdict> {
-  const { delivery = deliveries.now } = options
   const world = new World(schedule.seed, options)
   const coverage: Coverage = new Map()
-  const site = await Site.open(world, { schedule, delivery, reached: (name) => count(coverage, name) })
-  return new Simulation({ schedule, delivery, world, site, coverage }).run()
+  const site = await Site.open(world, { schedule, contentsOf, ...options, reached: (name) => count(coverage, name) })
+  return new Simulation({ schedule, world, site, coverage }).run()
 }
 
 interface SimulationPlan {
   readonly schedule: Schedule
-  readonly delivery: SimulatedDelivery
   readonly world: World
   readonly site: Site
   readonly coverage: Coverage
@@ -69,7 +57,6 @@ interface SimulationPlan {
 
 class Simulation {
   readonly #schedule: Schedule
-  readonly #delivery: SimulatedDelivery
   readonly #world: World
   readonly #site: Site
   /** By their number in the schedule. */
@@ -79,14 +66,12 @@ class Simulation {
   readonly #coverage: Coverage
   readonly #watch: CoverageWatch
   #nextLook = 0
-  #heirAt = Number.POSITIVE_INFINITY
   readonly #livenessMs: number
   /** Ids of records that the service never takes. */
   readonly #bad: ReadonlySet<number>
 
-  constructor({ schedule, delivery, world, site, coverage }: SimulationPlan) {
+  constructor({ schedule, world, site, coverage }: SimulationPlan) {
     this.#schedule = schedule
-    this.#delivery = delivery
     this.#world = world
     this.#site = site
     this.#coverage = coverage
@@ -123,8 +108,6 @@ class Simulation {
       stopWatching()
       restoreTime()
     }
-    const { storedAt, log } = this.#site.evidence
-    const ledgers = ledgersOf(this.#all)
     return {
       failures: world.failures,
       trace: world.trace,
@@ -132,12 +115,7 @@ class Simulation {
       simulatedMs: world.now,
       steps: world.steps,
       coverage: this.#coverage,
-      storedAt,
-      acceptedAt: new Map(this.#all.flatMap(({ accepted }) => [...accepted].map(([id, { at }]) => [id, at] as const))),
-      heirAt: this.#heirAt,
-      requests: ledgers.reduce((sum, { requests }) => sum + requests, 0),
-      taken: log.length,
-      dropped: ledgers.reduce((sum, ledger) => sum + droppedTotal(ledger), 0),
+      storedAt: this.#site.evidence.storedAt,
     }
   }
 
@@ -266,7 +244,6 @@ class Simulation {
   /** Another process takes over what dead ones have left. */
   async #adoptTheRest(): Promise<void> {
     if (this.#isSpoolDone) return
-    this.#heirAt = this.#world.now
     const heir = this.#start(this.#schedule.processes.length, { mode: 'inline', starts: [] })
     const isDone = () => this.#isSpoolDone && this.#settled
     await this.#run(this.#livenessMs, isDone)
@@ -285,7 +262,6 @@ class Simulation {
     checkEnd(this.#world, { ...facts, left })
     const requestFacts: RequestFacts = {
       ...facts,
-      keepsOrderOnDisk: this.#delivery.keepsOrderOnDisk,
       idOf: ({ recordId }) => (recordId === '' ? undefined : idOf(recordId)),
     }
     checkRequests(this.#world, requestFacts)

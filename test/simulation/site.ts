@@ -1,15 +1,16 @@
 import { maxBatch } from '../../src/delivery/record-batch.js'
+import type { EngineDelivery } from '../../src/engine/engine-delivery.js'
 import type { Machine } from '../../src/engine/machine.js'
 import type { SluiceOptions } from '../../src/options/options.js'
-import type { SimulatedDelivery } from './deliveries.js'
+import type { Contents } from './contents.js'
 import { SimulatedDisk } from './disk/simulated-disk.js'
 import { networkChanges, poisonOf, serviceChanges, troubleDisk } from './fault-effects.js'
 import type { Fault, Poison } from './faults.js'
 import { checkKill } from './kill-losses.js'
 import { fineConditions } from './network/conditions.js'
 import { SimulatedNetwork } from './network/simulated-network.js'
+import { SimulatedExitLoop } from './process/simulated-exit-loop.js'
 import type { SimulatedProcess } from './process/simulated-process.js'
-import { simulatedSender } from './process/simulated-sender.js'
 import type { Schedule } from './schedule.js'
 import { type Behaviour, fineBehaviour } from './service/behaviour.js'
 import { receiverTenant, type Tenant } from './service/shared-receiver.js'
@@ -23,8 +24,8 @@ const threadStartMs = 50
 
 export interface SitePlan {
   readonly schedule: Schedule
-  /** Of all engines. */
-  readonly delivery: SimulatedDelivery
+  /** What a delivery has. Called once for each. */
+  readonly contentsOf: (delivery: EngineDelivery) => Contents
   /** Called with the name of each thing that happened. */
   readonly reached: (name: string) => void
 }
@@ -34,7 +35,7 @@ export class Site {
   readonly options: SluiceOptions
   readonly #world: World
   readonly #schedule: Schedule
-  readonly #delivery: SimulatedDelivery
+  readonly #contentsOf: SitePlan['contentsOf']
   readonly #network: SimulatedNetwork
   readonly #disk: SimulatedDisk
   readonly #service: SimulatedService
@@ -53,12 +54,12 @@ export class Site {
 
   private constructor(
     world: World,
-    { schedule, delivery, reached, tenant }: SitePlan & { readonly tenant: Tenant | undefined },
+    { schedule, contentsOf, reached, tenant }: SitePlan & { readonly tenant: Tenant | undefined },
   ) {
     const { backends, proxyRetries } = schedule.service
     this.#world = world
     this.#schedule = schedule
-    this.#delivery = delivery
+    this.#contentsOf = contentsOf
     this.#tenant = tenant
     this.#network = new SimulatedNetwork(world, { reached })
     this.#disk = new SimulatedDisk(world, { reached })
@@ -83,23 +84,12 @@ export class Site {
       whenDiskAnswers: (_folder, answers) => this.#disk.whenItAnswers(thread, answers),
       connection,
       print: () => {},
-      openDelivery: (plan) => {
-        const { delivery, contents } = this.#delivery.open(plan)
-        if (contents !== undefined) process.opened.push({ thread, delivery, contents })
-        return delivery
-      },
-      startSender: ({ url, userAgent, maxConnections, requestTimeoutMs, apiKey }) => {
-        const own = process.thread('last drain')
+      watch: (delivery) => void process.opened.push({ thread, delivery, contents: this.#contentsOf(delivery) }),
+      startExitLoop: () => {
+        const sockets = process.thread('sockets')
         thread.block(threadStartMs)
-        return simulatedSender(own, {
-          url,
-          userAgent,
-          maxConnections,
-          requestTimeoutMs,
-          loop: own.clock,
-          apiKey: { reveal: () => apiKey, renew: () => false },
-          connection: { open: this.#network.connector(own, { connectTimeoutMs }) },
-        })
+        const connect = this.#network.connector(sockets, { connectTimeoutMs })
+        return new SimulatedExitLoop({ clock: thread.clock, sockets, connect })
       },
     }
   }

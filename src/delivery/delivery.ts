@@ -1,104 +1,150 @@
+import { type Backing, noBacking } from '../log/backing.js'
 import { KeyWriter } from '../log/idempotency-key.js'
-import type { Severity } from '../records/level.js'
-import type { Timer } from '../runtime/clock.js'
-import { Breakers } from './breakers.js'
-import { BufferBounds } from './buffer-bounds.js'
-import { Consequences } from './consequences.js'
-import { Dispatcher } from './dispatcher.js'
-import { Drains, type FlushTime } from './drain.js'
-import type { BodyRoom } from './fresh-log.js'
-import { Lane, type LaneEvents } from './lane.js'
-import { LastDrain } from './last-drain.js'
-import type { Ledger, SuppressReason } from './ledger.js'
+import { MemoryBounds } from '../log/memory-bounds.js'
+import { type Newcomer, RecordLog } from '../log/record-log.js'
+import { gone } from '../log/segment.js'
+import { type Severity, valueSeverity } from '../records/level.js'
+import type { RecordKind } from '../records/wire.js'
+import type { Loop } from '../runtime/loop.js'
+import { Batch, type BatchOwner } from './batch.js'
+import { Concurrency } from './concurrency.js'
+import { Driver } from './driver.js'
+import { Lane } from './lane.js'
+import type { DropReason, Ledger, SuppressReason } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
+import { Machine } from './machine.js'
 import { guarded, type Observer } from './observer.js'
-import type { DeliveryPlan } from './plan.js'
+import type { Acceptable, DeliveryPlan, FlushTime } from './plan.js'
 import { Reach } from './reach.js'
-import { RecordBuffer } from './record-buffer.js'
-import { type Acceptable, originOf } from './record-intake.js'
-import type { BlockingSender } from './sender.js'
-import { noStore, type Store } from './store.js'
+import { patienceMs } from './rules.js'
+import type { Sender } from './sender.js'
 
-/** A process that logs without a pause lives on: its records wait no longer than this. */
-const longestCalmMs = 1000
+/** Room for a body, which is written at `at`. */
+export interface BodyRoom {
+  readonly memory: Buffer
+  readonly at: number
+}
+
+/** Most log records are of this severity: their bodies are written where they stay. */
+const usualSeverity: Severity = 2
 
 /**
  * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread and no disk:
- * sender, store, clock and random source come from outside.
+ * sender, backing, loop and random source come from outside.
  *
- *     accept ─ RecordBuffer ─ Lane ─ Dispatcher ─ Attempt ─ Sender
- *                    │                               │ an outcome for each record
- *                    ├── delivered, rejected: settle ┤
- *                    │                               └ retry, pause: Consequences ─ Breakers, Suspects, back to the lane
- *                  Store
- *
- * Lanes, and all that works on them, call downwards. A lane calls back by its {@link LaneEvents}.
+ *     accept ─ RecordLog ─ Driver ─ Machine ─ Sender
  */
 export class Delivery {
   readonly book: LedgerBook
-  /** The records in memory. A store works for it. */
-  readonly buffer: RecordBuffer
+  /** By their index. */
+  readonly lanes: readonly Lane[]
   readonly #plan: DeliveryPlan
   readonly #observer: Observer
-  readonly #store: Store
-  readonly #reach: Reach
-  readonly #lanes: readonly Lane[]
-  readonly #bounds: BufferBounds
-  readonly #drains: Drains
-  readonly #breakers: Breakers
-  /** By index of the lane. */
-  readonly #dispatchers: readonly Dispatcher[]
-  /** New records wait this long before they are sent; 0: not at all. */
-  #calmMs = 0
-  #calmed: Timer | undefined
-  /** The moment at which the first of these records came. */
-  #calmSince: number | undefined
+  readonly #backing: Backing
+  readonly #bounds: MemoryBounds
+  readonly #machine: Machine
+  readonly #driver: Driver
+  /** The one that sends now. */
+  #sender: Sender
+  readonly #untold: { readonly lane: Lane; readonly reason: DropReason; readonly count: number }[] = []
+  #sequence = 0
+  #isClosed = false
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
 
   constructor(plan: DeliveryPlan) {
+    const { loop, service, backing = noBacking, maxConnections, maxBatch, requestTimeoutMs } = plan
     this.#plan = plan
-    this.#store = plan.store ?? noStore
+    this.#sender = plan.sender
+    const sender = { carriage: (kind: RecordKind) => this.#sender.carriage(kind) }
+    this.#backing = backing
     this.#observer = guarded(plan.observer)
     this.book = new LedgerBook(plan.lanes, plan.memory)
-    const { clock, service } = plan
-    const reach = new Reach({ clock, service, tell: () => this.#observer.unreachable?.() })
-    this.#reach = reach
-    this.#drains = new Drains({ clock: plan.clock, reach, stats: () => this.stats() })
-    const events: LaneEvents = {
-      due: (lane) => this.#due(lane),
-      wake: (lane) => this.#dispatchers[lane.index]!.wake(),
-      probe: (lane) => this.#dispatchers[lane.index]!.probe(),
-      settled: (lane) => this.#drains.check(lane),
-    }
+    const { book } = this
+    const reach = new Reach({ clock: loop, service, tell: () => this.#machine.tell({ type: 'unreachable' }) })
+    this.#bounds = new MemoryBounds({
+      limits: plan.limits,
+      backing,
+      isGated: (lane) => this.lanes[lane]!.gate !== undefined,
+      lost: (lane, reason, count) => this.#lost(this.lanes[lane]!, reason, count),
+    })
+    this.lanes = plan.lanes.map(
+      (name, index) =>
+        new Lane({
+          name,
+          index,
+          book,
+          sender,
+          window: new Concurrency({
+            maxConnections,
+            maxDepth: () => Math.min(maxBatch, sender.carriage(name.kind).maxDepth),
+            patienceMs: patienceMs(requestTimeoutMs, { draining: false }),
+          }),
+          log: (severity) => new RecordLog({ lane: index, severity, ledger: book, bounds: this.#bounds, backing }),
+        }),
+    )
     const keys = new KeyWriter(plan.keyPrefix)
-    const keyOf = (sequence: number) => keys.textOf(sequence)
-    const shared = { ...plan, store: this.#store, observer: this.#observer, book: this.book, events, keyOf, reach }
-    const drains = this.#drains.open
-    const lanes = plan.lanes.map((name, index) => new Lane({ ...shared, name, index, drains }))
-    this.#lanes = lanes
-    this.#bounds = new BufferBounds(plan.limits, lanes)
-    this.buffer = new RecordBuffer({ ...shared, lanes, bounds: this.#bounds })
-    this.#breakers = new Breakers({ ...shared, lanes, drains })
-    const consequences = new Consequences({ ...shared, buffer: this.buffer, breakers: this.#breakers })
-    const work = { ...plan, keys, buffer: this.buffer, consequences, drains: this.#drains }
-    this.#dispatchers = lanes.map((lane) => new Dispatcher({ ...work, lane }))
+    const owner: BatchOwner = {
+      onSettle: (...about) => this.#driver.onSettle(...about),
+      onDone: (batch) => this.#driver.onDone(batch),
+    }
+    this.#machine = new Machine({
+      ...plan,
+      sender,
+      backing,
+      book,
+      reach,
+      lanes: this.lanes,
+      makeBatch: ({ name }) => new Batch({ ...name, keys, owner }),
+      nextSequence: () => this.#sequence,
+      mayTellLosses: () => !this.#isClosed && this.#bounds.roomy,
+    })
+    this.#driver = new Driver({
+      machine: this.#machine,
+      sender: plan.sender,
+      backing,
+      loop,
+      reach,
+      observer: this.#observer,
+    })
   }
 
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
   accept(laneIndex: number, record: Acceptable): void {
-    const lane = this.#lanes[laneIndex]!
-    if (this.buffer.intake.accept(lane, record)) this.#due(lane)
+    const { body, severity, idempotencyKey = '', handedOver = false, kept = false } = record
+    const lane = this.lanes[laneIndex]!
+    const bytes = Buffer.byteLength(body)
+    const keyLength = idempotencyKey.length
+    const log = lane.log(severity)
+    const { memory, at } = log.room(keyLength + bytes)
+    memory.write(idempotencyKey, at, 'latin1')
+    // The characters are ASCII where there are as many as bytes.
+    if (bytes === body.length) memory.write(body, at + keyLength, 'latin1')
+    else memory.write(body, at + keyLength)
+    this.#take(lane, log, { bytes, keyLength, from: kept ? 'unneeded' : origin(handedOver) })
   }
 
   /** Room for a body of at most this many bytes. Write it there, then {@link append} it, before anything else is accepted. */
   room(laneIndex: number, bytes: number): BodyRoom {
-    return this.buffer.intake.roomFor(this.#lanes[laneIndex]!, bytes)
+    return usualLog(this.lanes[laneIndex]!).room(bytes)
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
   append(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
-    const lane = this.#lanes[laneIndex]!
-    if (this.buffer.intake.acceptWritten(lane, bytes, severity, originOf(handedOver))) this.#due(lane)
+    const lane = this.lanes[laneIndex]!
+    const log = lane.log(severity)
+    const written = usualLog(lane)
+    if (log !== written) log.stageFrom(written, bytes)
+    this.#take(lane, log, { bytes, keyLength: 0, from: origin(handedOver) })
+  }
+
+  /** The log for records of a lane that dead engines have left. */
+  adoptedLog(laneIndex: number, severity: Severity): RecordLog {
+    return this.lanes[laneIndex]!.adoptedLog(severity)
+  }
+
+  /** A lane has got records that dead engines have left. */
+  adopted(laneIndex: number): void {
+    this.#driver.due(this.lanes[laneIndex]!)
   }
 
   /**
@@ -106,12 +152,13 @@ export class Delivery {
    * and the record would be sent twice. Each new record starts the wait again, for a second at most.
    */
   calm(delayMs: number): void {
-    this.#calmMs = delayMs
+    this.#driver.happened({ type: 'calm', ms: delayMs })
   }
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
   refuse(laneIndex: number): void {
-    this.buffer.refuse(this.#lanes[laneIndex]!)
+    this.#drop(this.lanes[laneIndex]!, 'none', 'closed')
+    this.#tellLosses()
   }
 
   /** Something was hidden in a log record that has been accepted. */
@@ -121,7 +168,7 @@ export class Delivery {
 
   /** A log record is left out on its arrival, as configured. */
   suppress(laneIndex: number, how: { readonly reason: SuppressReason; readonly handedOver: boolean }): void {
-    this.book.move(laneIndex, originOf(how.handedOver), how.reason, 1, 0)
+    this.book.move(laneIndex, how.handedOver ? 'taken' : 'none', how.reason, 1, 0)
   }
 
   /** A log record that was suppressed as unneeded is kept (1) until it is accepted after all, or is not kept any more (-1). */
@@ -152,129 +199,161 @@ export class Delivery {
    * Wait until the records that were accepted so far are settled. Every lane makes one attempt at once, except inside a Retry-After; a
    * lane that is still paused after it is given up. Resolves with the ledger, at the deadline at the latest; never rejects.
    */
-  async flush({ timeoutMs, holdsProcess, brief }: FlushTime): Promise<Ledger> {
-    this.buffer.refill()
-    return this.#drains.begin(this.#lanes, { timeoutMs, last: false, holdsProcess, brief }).ledger
+  async flush(time: FlushTime): Promise<Ledger> {
+    return this.#drain(time, { last: false }).ledger
   }
 
   /**
-   * Leave the records to the store, for a process that may be about to die. Should it live on, the next record or drain brings them back,
-   * and a request that is in flight now may be made twice.
+   * Leave the records to the disk, for a process that may be about to die. Should it live on, the next record or drain sends them, and a
+   * request that is in flight now may be made twice.
    */
   park(): Ledger {
-    this.#takeAllBack()
-    this.buffer.parkAll()
+    this.#driver.happened({ type: 'abandon' })
+    this.#evictAll()
     return this.stats()
   }
 
   /**
-   * Take no more, flush, then release everything. Records that could not be delivered by then are left to the store, else counted as
+   * Take no more, flush, then release everything. Records that could not be delivered by then are left to the disk, else counted as
    * dropped by `shutdown`. Every call gives the same promise; the earliest of their deadlines counts.
    */
-  close({ timeoutMs, brief }: Omit<FlushTime, 'holdsProcess'>): Promise<Ledger> {
+  close(time: Omit<FlushTime, 'holdsProcess'>): Promise<Ledger> {
     if (this.#closing === undefined) {
       this.#bounds.close()
-      for (const lane of this.#lanes) lane.sendSevereFirst()
-      this.buffer.refill()
-      const drain = this.#drains.begin(this.#lanes, { timeoutMs, last: true, brief })
-      this.buffer.intake.close()
+      const drain = this.#drain(time, { last: true })
+      this.#isClosed = true
       this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
       return this.#closing.ledger
     }
     const { drain, ledger } = this.#closing
-    const timer = this.#plan.clock.schedule(drain.end, timeoutMs, true)
+    const timer = this.#plan.loop.schedule(drain.end, time.timeoutMs, true)
     void ledger.then(() => timer.cancel())
     return ledger
   }
 
   /**
-   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. It goes step by step, so that
-   * several deliveries can do so side by side. Afterwards only the ledger may be asked for. It counts as queued what could not be
-   * delivered.
+   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. The result is called again and
+   * again: it turns the loop for so many milliseconds at most, and returns true when nothing more can be done, or no time is left.
+   * Afterwards only the ledger may be asked for. It counts as queued what could not be delivered.
    */
-  drainSync(sender: BlockingSender, { timeoutMs, brief = false }: Omit<FlushTime, 'holdsProcess'>): LastDrain {
-    this.#stop()
-    this.#takeAllBack()
-    const deadline = this.#plan.clock.now() + timeoutMs
-    const shared = {
-      lanes: this.#lanes,
-      observer: this.#observer,
-      buffer: this.buffer,
-      reach: brief ? this.#reach : undefined,
+  drainSync(
+    loop: Loop & { turn(waitMs: number): void },
+    sender: Sender,
+    { timeoutMs, brief = false }: Omit<FlushTime, 'holdsProcess'>,
+  ): (waitMs: number) => boolean {
+    this.#bounds.close()
+    this.#isClosed = true
+    this.#sender = sender
+    this.#driver.moveTo(loop, sender)
+    let isOver = false
+    this.#driver.drain(
+      { timeoutMs, brief },
+      {
+        last: true,
+        drained: () => {
+          this.#driver.stop()
+          isOver = true
+        },
+      },
+    )
+    return (waitMs) => {
+      if (!isOver) loop.turn(waitMs)
+      return isOver
     }
-    return new LastDrain({ ...this.#plan, ...shared, sender, deadline })
   }
 
   /** Remember why no lane can deliver any more. */
   failed(reason: string): void {
-    for (const lane of this.#lanes) lane.failed(reason)
+    for (const lane of this.lanes) lane.failed(reason)
   }
 
-  /** After a {@link drainSync}, or in its place: leave the records to the store. Nothing may be called after it. */
+  /** After an {@link drainSync}, or in its place: leave the records to the disk. Nothing may be called after it. */
   leave(): void {
-    this.#stop()
-    this.#takeAllBack()
-    this.buffer.parkAll()
-    this.#store.close()
+    this.#bounds.close()
+    this.#driver.leave()
+    this.#evictAll()
   }
 
-  /** Records may be sent from a lane, now or after the calm. */
-  #due(lane: Lane): void {
-    if (this.#calmMs === 0) this.#send(lane)
-    else this.#sendAfterCalm()
+  #drain(time: FlushTime, { last }: { readonly last: boolean }): { readonly ledger: Promise<Ledger>; end(): void } {
+    let end = () => {}
+    const ledger = new Promise<Ledger>((resolve) => {
+      ;({ end } = this.#driver.drain(time, { last, drained: () => resolve(this.stats()) }))
+    })
+    return { ledger, end }
   }
 
-  /** Send when no record has come for `#calmMs`, or the first has waited {@link longestCalmMs}. */
-  #sendAfterCalm(): void {
-    const { clock } = this.#plan
-    const now = clock.now()
-    this.#calmSince ??= now
-    this.#calmed?.cancel()
-    this.#calmed = clock.schedule(
-      () => {
-        this.#calmSince = undefined
-        for (const each of this.#lanes) this.#send(each)
-      },
-      Math.min(this.#calmMs, this.#calmSince + longestCalmMs - now),
-    )
+  /** Take the record that was written into the room of its log. */
+  #take(
+    lane: Lane,
+    log: RecordLog,
+    { bytes, keyLength, from }: { readonly bytes: number; readonly keyLength: number; readonly from: Newcomer },
+  ): void {
+    if (this.#isClosed) {
+      this.#drop(lane, from, 'closed')
+      this.#tellLosses()
+      return
+    }
+    const sequence = this.#sequence++
+    if (this.#bounds.makeRoom({ severity: log.severity, bytes: bytes + keyLength })) {
+      log.append(bytes, sequence, keyLength, from)
+      this.#driver.due(lane)
+    } else this.#drop(lane, from, this.#backing.lossReason)
+    if (this.#untold.length > 0) this.#tellLosses()
   }
 
-  #send(lane: Lane): void {
-    if (lane.breaker === undefined) this.#dispatchers[lane.index]!.wake()
-    else lane.breaker.recordsCame(lane)
+  #drop(lane: Lane, from: Newcomer, reason: DropReason): void {
+    this.book.move(lane.index, from, reason, 1, 0)
+    this.#lost(lane, reason, 1)
   }
 
-  /** Give up all requests in flight: their answers come too late. */
-  #takeAllBack(): void {
-    for (const lane of this.#lanes) {
-      for (const record of this.#dispatchers[lane.index]!.abandon()) lane.takeBack(record)
+  /** Records were given up. Listeners hear of it when the logs are whole again: they may log. */
+  #lost(lane: Lane, reason: DropReason, count: number): void {
+    lane.losses.add({ reason, count }, this.#plan.loop.now())
+    // A drain may have waited for them.
+    this.#driver.due(lane)
+    if (this.#untold.push({ lane, reason, count }) === 1) this.#plan.loop.soon(this.#tellLosses)
+  }
+
+  readonly #tellLosses = (): void => {
+    for (let loss = this.#untold.shift(); loss !== undefined; loss = this.#untold.shift()) {
+      this.#observer.dropped(loss.lane.name, { reason: loss.reason, count: loss.count })
     }
   }
 
-  #stop(): void {
-    this.#bounds.close()
-    this.#calmed?.cancel()
-    this.#breakers.stop()
-    for (const dispatcher of this.#dispatchers) dispatcher.stop()
+  #evictAll(): void {
+    this.#backing.commit()
+    for (const log of this.lanes.flatMap(({ logs }) => logs)) for (const segment of log.segments()) log.evict(segment)
+    this.#tellLosses()
   }
 
   async #end(): Promise<Ledger> {
-    this.#stop()
-    for (const lane of this.#lanes) lane.close()
-    this.#store.look()
-    for (const lane of this.#lanes) {
-      lane.gather()
-      lane.ready.visit(lane.ready.length, (record) => {
-        this.buffer.leave(lane, record, 'queued')
-        return true
-      })
-    }
-    for (const lane of this.#lanes) {
-      for (const record of this.#dispatchers[lane.index]!.abandon()) this.buffer.leave(lane, record, 'inFlight')
-    }
-    this.#drains.endAll()
-    this.#store.close()
+    this.#driver.stop()
+    this.#evictAll()
+    for (const lane of this.lanes) for (const log of lane.logs) this.#giveUp(lane, log)
+    this.#tellLosses()
     await this.#plan.sender.close()
     return this.stats()
   }
+
+  /** The records that are in memory alone are lost with it. */
+  #giveUp(lane: Lane, log: RecordLog): void {
+    let count = 0
+    for (const segment of [...log.segments()]) {
+      for (let index = segment.resident; index < segment.count; index++) {
+        if (segment.states[index] === gone) continue
+        log.mark(segment, index, 1, gone, 'shutdown')
+        count++
+      }
+    }
+    if (count > 0) this.#lost(lane, 'shutdown', count)
+  }
+}
+
+/** The log of most records: their bodies are written where they stay. */
+function usualLog(lane: Lane): RecordLog {
+  return lane.log(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
+}
+
+function origin(handedOver: boolean): Newcomer {
+  return handedOver ? 'taken' : 'none'
 }

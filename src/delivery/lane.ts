@@ -1,207 +1,241 @@
-import type { Breaker, BreakerLane } from './breaker.js'
-import { Concurrency } from './concurrency.js'
-import { DelayedRecords } from './delayed-records.js'
+import { DueHeap, isWaiting } from '../log/due-heap.js'
+import type { RecordLog } from '../log/record-log.js'
+import { type Ref, suspect, type Trial } from '../log/segment.js'
+import { type Severity, valueSeverity } from '../records/level.js'
+import type { Batch } from './batch.js'
+import type { Concurrency } from './concurrency.js'
 import type { LaneCondition, LaneName, LaneState } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import { LossTally } from './observer.js'
-import { OutstandingRecords } from './outstanding-records.js'
-import type { DeliveryPlan } from './plan.js'
-import { Probes } from './probes.js'
-import { Reach } from './reach.js'
-import { ReadyRecords } from './ready-records.js'
-import type { RecordBatch } from './record-batch.js'
-import type { Pending } from './record-queue.js'
-import { type Failure, isAmbiguous, patienceMs, reasonOf, type Wait } from './rules.js'
-import { type Shelf, shelvesOf } from './shelf.js'
-import { type DrainTime, Suspects } from './suspects.js'
+import { type Failure, noWait, type Wait } from './rules.js'
+import type { Sender } from './sender.js'
 
-/** The port through which a lane calls its delivery. */
-export interface LaneEvents {
-  /** Records have come that may be sent. */
-  due(lane: Lane): void
-  /** It may send again. */
-  wake(lane: Lane): void
-  /** Send one record to test the service; false when there is none to send. */
-  probe(lane: Lane): boolean
-  /** A drain may have no more to wait for. */
-  settled(lane: Lane): void
-}
-
-type Settings = 'sender' | 'clock' | 'random' | 'retry' | 'maxConnections' | 'maxBatch' | 'requestTimeoutMs'
-
-interface LanePlan extends Pick<DeliveryPlan, Settings> {
-  readonly name: LaneName
-  readonly index: number
-  readonly events: LaneEvents
-  readonly book: LedgerBook
-  readonly drains: ReadonlySet<DrainTime>
-  readonly keyOf: (sequence: number) => string
-  /** Lanes of one service share it. @default one of its own */
-  readonly reach?: Reach
-}
-
-/** The pending records of one bucket and kind, and the state of their way to the service. */
-export class Lane implements BreakerLane {
+export interface LanePlan {
   readonly name: LaneName
   /** Row in the ledger. */
   readonly index: number
-  /** Records that may go out now. */
-  readonly ready: ReadyRecords
-  /** Records that could not be sent while others could: each waits for its own retry. */
-  readonly delayed: DelayedRecords
-  /** Records that failed where others succeeded: each goes out alone. */
-  readonly suspects: Suspects
-  /** Records that test the service while the breaker is open. */
-  readonly probes = new Probes()
-  /** Records that are not settled: drains wait for them. */
-  readonly outstanding: OutstandingRecords
-  /** All places of its records, except those in flight. */
-  readonly shelves: readonly Shelf[]
-  readonly concurrency: Concurrency
+  readonly book: LedgerBook
+  readonly window: Concurrency
+  readonly sender: Pick<Sender, 'carriage'>
+  /** Makes a log of a severity. */
+  readonly log: (severity: Severity) => RecordLog
+}
+
+/** An outage of a lane, until it is over. */
+interface Outage {
+  /** Why the last attempt failed. */
+  reason: string
+  /** On the clock: when it is told. */
+  tellAt: number
+  isTold: boolean
+}
+
+/** The records of one bucket and kind, and the state of their way to the service. It has no rules. */
+export class Lane {
+  readonly name: LaneName
+  readonly index: number
+  readonly window: Concurrency
   readonly losses = new LossTally()
-  readonly reach: Reach
-  readonly #plan: LanePlan
-  #breaker: Breaker | undefined
-  #closed = false
-  #probing = false
+  /** Records that wait for their own next attempt: suspects, and those that could not be sent while others could. */
+  readonly due = new DueHeap()
+  /** Suspects that may go out. Those that never failed alone go first: innocent records do not wait behind those that failed often. */
+  readonly fresh: Trial[] = []
+  readonly known: Trial[] = []
+  /** Records that failed when nothing succeeded, in the order of their last failure. They are sent again when there are no others. */
+  readonly tried = new Set<Trial>()
+  lastTried: Trial | undefined
+  readonly flights = new Set<Flight>()
+  /** Batches that serve again. */
+  readonly batches: Batch[] = []
+  /** On the clock: nothing is sent before, for the disk did not answer. */
+  diskFrom = Number.NEGATIVE_INFINITY
+  /** Keeps it from sending; undefined while it sends. */
+  gate: Gate | undefined
+  outage: Outage | undefined
+  isClosed = false
+  /** One record may be at fault, and another one is to be sent at once to find out. */
+  isConfirming = false
   /** A suspect tests the service when all other records have failed, in turn with them. */
-  #suspectIsNext = false
-  #delivered = 0
-  #settled = 0
-  #lastSuccessAt = Number.NEGATIVE_INFINITY
-  #severeFirst = false
-  #hasLastChance = false
-  /** Its condition in the ledger. */
+  suspectIsNext = false
+  /** A batch went out while suspects were due: one of them gets the next connection. */
+  suspectsTurn = false
+  /** Records that the service has taken. */
+  delivered = 0
+  /** Records that the service has taken or judged. */
+  settled = 0
+  /** On the clock: when the service last took or judged a record. */
+  lastSuccessAt = Number.NEGATIVE_INFINITY
+  /** It may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
+  hasLastChance = false
+  /** The most severe records go first: the process is about to end. */
+  severeFirst = false
+  /** About its suspects: settled records of the lane at the last failure of one, and failures in a row since the last success. */
+  settledAtFailure = 0
+  inVain = 0
+  /** On the clock: no suspect goes out before. */
+  suspectsFrom = Number.NEGATIVE_INFINITY
+  /** Moving mean: the share of suspects with back-pressure that failed at their first retry, too. */
+  ownShare = 0
+  /** It has records on disk for which there was no room in memory. */
+  isBlocked = false
+  readonly #plan: LanePlan
+  /** On the clock: when records that dead engines have left may go out again, and how many until then. */
+  adoptedFrom = Number.NEGATIVE_INFINITY
+  adoptedLeft = 0
+  /** Of records that dead engines have left. */
+  readonly #adopted: RecordLog[] = []
+  readonly #logs: (RecordLog | undefined)[] = new Array(valueSeverity + 1).fill(undefined)
   #reported: LaneCondition = { state: 'open', connections: 0, depth: 0, sender: 'undici' }
 
   constructor(plan: LanePlan) {
     this.#plan = plan
-    const { name, index, events, clock, sender, maxConnections, maxBatch, requestTimeoutMs } = plan
-    this.name = name
-    this.reach = plan.reach ?? new Reach(plan)
-    this.ready = new ReadyRecords(plan.keyOf)
-    this.index = index
-    this.concurrency = new Concurrency({
-      maxConnections,
-      maxDepth: () => Math.min(maxBatch, sender.carriage(name.kind).maxDepth),
-      patienceMs: patienceMs(requestTimeoutMs, { draining: false }),
-    })
-    this.delayed = new DelayedRecords(clock, (records) => {
-      for (const record of records) this.ready.putBack(record)
-      events.due(this)
-    })
-    this.suspects = new Suspects({ ...plan, lane: this, due: () => events.due(this) })
-    this.outstanding = new OutstandingRecords(() => events.settled(this))
-    this.shelves = shelvesOf(this)
+    this.name = plan.name
+    this.index = plan.index
+    this.window = plan.window
     this.report()
   }
 
-  /** The breaker that keeps it from sending; undefined while it sends. */
-  get breaker(): Breaker | undefined {
-    return this.#breaker
+  /** The log of a severity, which is made when the first record of it comes. */
+  log(severity: Severity): RecordLog {
+    this.#logs[severity] ??= this.#plan.log(severity)
+    return this.#logs[severity]
+  }
+
+  /** Its logs, the least severe first. */
+  get logs(): readonly RecordLog[] {
+    return this.#logs.filter((log) => log !== undefined)
+  }
+
+  /** Logs of records that dead engines have left. */
+  get adoptedLogs(): readonly RecordLog[] {
+    return this.#adopted
+  }
+
+  /** The log of records of a severity that dead engines have left. */
+  adoptedLog(severity: Severity): RecordLog {
+    const known = this.#adopted.find((log) => log.severity === severity)
+    if (known !== undefined) return known
+    const log = this.#plan.log(severity)
+    this.#adopted.push(log)
+    return log
+  }
+
+  /** Records that dead engines have left, and that may go out now. */
+  get adoptedReady(): number {
+    let sum = 0
+    for (const log of this.#adopted) sum += log.ready
+    return sum
+  }
+
+  /** The next record that a dead engine has left. */
+  firstAdopted(): Ref | undefined {
+    return this.#nextAdopted()?.first()
+  }
+
+  /** Move records that dead engines have left into a batch, until it has `size` or is full. */
+  cutAdopted(batch: Batch, size: number): void {
+    this.#nextAdopted()?.take(batch, size, Number.POSITIVE_INFINITY)
+  }
+
+  /** Records that may go out now. */
+  get ready(): number {
+    let sum = 0
+    for (const log of this.#logs) if (log !== undefined) sum += log.ready
+    return sum
   }
 
   get state(): LaneState {
-    return this.#closed ? 'closed' : (this.#breaker?.cause ?? 'open')
+    return this.isClosed ? 'closed' : (this.gate?.cause ?? 'open')
+  }
+
+  /** A record is in flight that tests the service. */
+  get isProbing(): boolean {
+    for (const { way } of this.flights) if (way === 'probe') return true
+    return false
   }
 
   get maySend(): boolean {
-    return this.#breaker === undefined && !this.#closed
+    return this.gate === undefined && !this.isClosed
   }
 
-  get closed(): boolean {
-    return this.#closed
+  /** The sequence of the oldest record that may go out now; infinity without one. */
+  get oldest(): number {
+    let oldest = Number.POSITIVE_INFINITY
+    for (const log of this.#logs) if (log !== undefined && log.oldest < oldest) oldest = log.oldest
+    return oldest
   }
 
-  /** True while a record is in flight that tests the service. */
-  get probing(): boolean {
-    return this.#probing
-  }
-
-  /** Records that the service has taken. */
-  get delivered(): number {
-    return this.#delivered
-  }
-
-  /** Records that the service has taken or judged. */
-  get settled(): number {
-    return this.#settled
-  }
-
-  /** On the clock: when the service last took or judged a record. */
-  get lastSuccessAt(): number {
-    return this.#lastSuccessAt
-  }
-
-  /** True while it may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
-  get hasLastChance(): boolean {
-    return this.#hasLastChance
-  }
-
-  /** Records have come that may be sent. */
-  due(): void {
-    this.#plan.events.due(this)
-  }
-
-  wake(): void {
-    this.#plan.events.wake(this)
-  }
-
-  probe(): boolean {
-    return this.#plan.events.probe(this)
-  }
-
-  breakerOpened(breaker: Breaker): void {
-    this.#breaker = breaker
-    this.report()
-  }
-
-  breakerClosed(): void {
-    this.#breaker = undefined
-  }
-
-  probeLeft(): void {
-    this.#probing = true
-  }
-
-  probeEnded(): void {
-    this.#probing = false
-  }
-
-  /** A record leaves the queue for the service. */
-  depart(record: Pending): void {
-    this.#plan.book.move(this.index, 'queued', 'inFlight', 1, 0)
-    if (record.attempts++ > 0) this.#plan.book.count(this.index, 'retries', 1)
-  }
-
-  /** The records of a batch leave the queue for the service. */
-  departAll(batch: RecordBatch): void {
-    let retries = 0
-    for (let index = 0; !batch.isPlain && index < batch.length; index++) {
-      const record = batch.objectAt(index)
-      if (record !== undefined && record.attempts++ > 0) retries++
+  /** Move the records that go out next into a batch, until it has `size` or is full. */
+  cut(batch: Batch, size: number): void {
+    for (let before = -1; batch.length < size && batch.length > before; ) {
+      before = batch.length
+      const log = this.#next()
+      if (log === undefined) return
+      log.take(batch, size, this.severeFirst ? Number.POSITIVE_INFINITY : this.#secondOldest(log))
     }
-    this.#plan.book.move(this.index, 'queued', 'inFlight', batch.length, 0)
-    if (retries > 0) this.#plan.book.count(this.index, 'retries', retries)
   }
 
-  /** Records in flight are sent once more, and may arrive twice. */
-  sendAgain(count: number): void {
-    this.#plan.book.move(this.index, 'inFlight', 'inFlight', count, 0)
-    for (const name of ['retries', 'ambiguousRetries'] as const) this.#plan.book.count(this.index, name, count)
+  /** The record that goes out next. */
+  first(): Ref | undefined {
+    return this.#next()?.first()
   }
 
-  /** An attempt has failed: in the ledger its record is queued again. */
-  cameBack(outcome: Failure): void {
-    this.#putBack({ ambiguous: isAmbiguous(outcome) })
-    this.failed(reasonOf(outcome))
-    this.reach.failed(outcome)
+  /** The record that may go out and was accepted last. */
+  newest(): Ref | undefined {
+    let newest: Ref | undefined
+    for (const log of this.#logs) {
+      const of = log?.newest()
+      if (of === undefined) continue
+      if (newest === undefined || sequenceOf(of) > sequenceOf(newest)) newest = of
+    }
+    return newest
   }
 
-  /** A record in flight will get no answer any more: it is ready again. */
-  takeBack(record: Pending): void {
-    this.#putBack({ ambiguous: !this.reach.isNowhere })
-    this.ready.putBack(record)
+  /** Suspects that may go out. */
+  get dueSuspects(): number {
+    return this.fresh.length + this.known.length
+  }
+
+  /** True where the record can go out: there is room for it in memory. Else the lane is asked again when records have left. */
+  mayTake(ref: Ref): boolean {
+    const may = ref.segment.log.mayTake(ref)
+    if (!may) this.isBlocked = true
+    return may
+  }
+
+  /** Take a suspect that may go out. */
+  takeSuspect(): Trial | undefined {
+    for (const queue of [this.fresh, this.known]) {
+      for (let trial = queue.shift(); trial !== undefined; trial = queue.shift()) if (isWaiting(trial)) return trial
+    }
+    return undefined
+  }
+
+  /** Take the suspect that waits and is due first, of those that no Retry-After holds back. */
+  takeWaitingSuspect(now: number): Trial | undefined {
+    let earliest: Trial | undefined
+    for (const trial of this.due) {
+      if (trial.blame !== suspect || trial.notBefore > now) continue
+      if (earliest === undefined || trial.dueAt < earliest.dueAt) earliest = trial
+    }
+    if (earliest !== undefined) earliest.dueAt = Number.POSITIVE_INFINITY
+    return earliest
+  }
+
+  /** Take the record that failed first, of those that failed when nothing succeeded. */
+  takeTried(): Trial | undefined {
+    for (const trial of this.tried) {
+      this.tried.delete(trial)
+      if (isWaiting(trial)) return trial
+    }
+    return undefined
+  }
+
+  /** The moment before which it sends nothing, as the service asks. Its last chance is spent on a wait that is too long to honour. */
+  honour({ notBefore, excessive }: Wait): number {
+    if (!excessive || !this.hasLastChance) return notBefore
+    this.hasLastChance = false
+    return Number.NEGATIVE_INFINITY
   }
 
   /** Remember why an attempt failed. */
@@ -209,48 +243,9 @@ export class Lane implements BreakerLane {
     this.#plan.book.lastError(this.index, reason)
   }
 
-  /** The service has taken records, or judged them. */
-  succeeded({ taken, count }: { readonly taken: boolean; readonly count: number }): void {
-    if (taken) this.#delivered += count
-    this.#settled += count
-    this.reach.succeeded()
-    this.#lastSuccessAt = this.#plan.clock.now()
-  }
-
-  /** Send the most severe records first from here on: the process is about to end. */
-  sendSevereFirst(): void {
-    this.#severeFirst = true
-  }
-
-  grantLastChance(): void {
-    this.#hasLastChance = true
-  }
-
-  /** The moment before which it sends nothing, as the service asks. Its last chance is spent on a wait that is too long to honour. */
-  honour({ notBefore, excessive }: Wait): number {
-    if (!excessive || !this.#hasLastChance) return notBefore
-    this.#hasLastChance = false
-    return Number.NEGATIVE_INFINITY
-  }
-
-  /** Make the one attempt of a drain: nothing waits for a retry, except inside a Retry-After. */
-  attemptNow({ last }: { readonly last: boolean }): void {
-    if (last) this.grantLastChance()
-    this.delayed.releaseNow({ last })
-    this.suspects.releaseNow({ last })
-    this.wake()
-    this.#breaker?.probeNow(this)
-  }
-
-  /** Send nothing any more. */
-  close(): void {
-    this.#closed = true
-    this.report()
-  }
-
   /** Write its condition into the ledger, if it has changed. */
   report(): void {
-    const { connections, depth } = this.concurrency
+    const { connections, depth } = this.window
     const { sender } = this.#plan.sender.carriage(this.name.kind)
     const { state } = this
     const was = this.#reported
@@ -259,42 +254,143 @@ export class Lane implements BreakerLane {
     this.#plan.book.describe(this.index, this.#reported)
   }
 
-  /** Take the record that goes out next. */
-  takeNext(): Pending | undefined {
-    return this.#severeFirst ? this.ready.takeMostSevere() : this.ready.takeOldest()
-  }
-
-  /** Move the records that go out next into a batch, until it has `size` or is full. */
-  cut(batch: RecordBatch, size: number): void {
-    if (!this.#severeFirst) {
-      this.ready.cut(batch, size)
-      return
+  /** The log from which the next record goes out. */
+  #next(): RecordLog | undefined {
+    let next: RecordLog | undefined
+    for (const log of this.#logs) {
+      if (log === undefined || log.ready === 0) continue
+      if (next === undefined || this.severeFirst || log.oldest < next.oldest) next = log
     }
-    while (batch.length < size && batch.fits(0)) {
-      const record = this.takeNext()
-      if (record === undefined) return
-      batch.add(record)
+    return next
+  }
+
+  #nextAdopted(): RecordLog | undefined {
+    let next: RecordLog | undefined
+    for (const log of this.#adopted) {
+      if (log.ready > 0 && (next === undefined || log.severity > next.severity)) next = log
     }
+    return next
   }
 
-  /**
-   * Take the record that tests the service next; `beside` others that are in flight. Where all others have failed since the breaker opened,
-   * they and the suspects take turns: all of the others may be at fault.
-   */
-  takeProbe({ beside }: { readonly beside: boolean }): Pending | undefined {
-    const suspect = this.ready.length === 0 && this.#suspectIsNext ? this.suspects.takeAny() : undefined
-    this.#suspectIsNext = this.ready.length === 0 && !this.#suspectIsNext
-    return suspect ?? this.probes.next(this, { beside }) ?? this.suspects.takeAny()
+  #secondOldest(first: RecordLog): number {
+    let oldest = Number.POSITIVE_INFINITY
+    for (const log of this.#logs) if (log !== undefined && log !== first && log.oldest < oldest) oldest = log.oldest
+    return oldest
+  }
+}
+
+function sequenceOf({ segment, index }: Ref): number {
+  return segment.sequenceOf(index)
+}
+
+/**
+ * Keeps lanes from sending until a probe succeeds. An engine has one for outages and one for its key. A lane whose bucket or plan is refused
+ * has one of its own.
+ */
+export class Gate {
+  /** `outage`: the service is out of reach or fails. `paused`: it refuses the key, the bucket or the plan. */
+  readonly cause: 'outage' | 'paused'
+  /** The lanes that it keeps from sending, in the order in which they came. */
+  readonly lanes = new Set<Lane>()
+  /** Status of the last answer that paused its lanes. */
+  status = 0
+  /** A wait that even a drain honours, except for a lane that has a last chance. */
+  wait: Wait = noWait
+  /** Probes that failed. */
+  attempt = 0
+  /** On the clock: when the next probe goes out; infinity while none is planned. */
+  probeAt = Number.POSITIVE_INFINITY
+  /** A probe is due, and no lane had a record for it. */
+  isDue = false
+  /** Lanes probe in turn. */
+  turn = 0
+
+  constructor(cause: Gate['cause']) {
+    this.cause = cause
   }
 
-  /** Make all of its records ready: nothing waits for a retry any more. */
-  gather(): void {
-    const waiting = [...this.delayed.clear(), ...this.suspects.clear()].map(({ record }) => record)
-    for (const record of [...waiting, ...this.probes.tried.takeAll()]) this.ready.putBack(record)
+  get isProbing(): boolean {
+    for (const lane of this.lanes) if (lane.isProbing) return true
+    return false
+  }
+}
+
+/** How records go out. `batch`: as they come. `probe`: one record that tests the service. `alone`: a suspect. */
+export type Way = 'batch' | 'probe' | 'alone'
+
+/** A record that has to be sent again, and why. */
+export interface Failed {
+  /** Its place in the batch. */
+  readonly index: number
+  readonly outcome: Failure
+  /** The wait that the service asked for. */
+  readonly wait: Wait
+}
+
+/** One batch in flight, from the moment it is cut until each of its records has its outcome. */
+export class Flight {
+  readonly lane: Lane
+  readonly way: Way
+  readonly batch: Batch
+  readonly startedAt: number
+  /** Count of settled records of the lane when it left. */
+  readonly settledBefore: number
+  /** It left while a drain waited, on a connection that lived. */
+  readonly fresh: boolean
+  /** 1 for each record without an outcome. */
+  open: Uint8Array
+  /** Records without an outcome. */
+  unsettled: number
+  readonly failed: Failed[] = []
+  /** Records that got an answer about themselves: delivered or rejected. */
+  successes = 0
+  firstAt: number | undefined
+  lastAt = 0
+  /** Sends of its records that have not ended: a second one may race the first. */
+  sends = 1
+  raced = false
+  /** How the first of two sends broke. */
+  broke: Failure | undefined
+  /** It has ended, or was given up: what is still said of it changes nothing. */
+  over = false
+
+  constructor(plan: {
+    readonly lane: Lane
+    readonly way: Way
+    readonly batch: Batch
+    readonly startedAt: number
+    readonly fresh: boolean
+  }) {
+    this.lane = plan.lane
+    this.way = plan.way
+    this.batch = plan.batch
+    this.startedAt = plan.startedAt
+    this.settledBefore = plan.lane.settled
+    this.fresh = plan.fresh
+    this.open = new Uint8Array(plan.batch.length).fill(1)
+    this.unsettled = plan.batch.length
   }
 
-  #putBack({ ambiguous }: { readonly ambiguous: boolean }): void {
-    this.#plan.book.move(this.index, 'inFlight', 'queued', 1, 0)
-    if (ambiguous) this.#plan.book.count(this.index, 'ambiguousRetries', 1)
+  /** On the clock: since when it has waited for its first answer, or for the next one. */
+  get waitsSince(): number {
+    return this.firstAt === undefined ? this.startedAt : this.lastAt
+  }
+
+  /** It may be on a connection that is lost, and nothing has come back. */
+  get isDoubtful(): boolean {
+    return this.batch.wasWoken && this.firstAt === undefined
+  }
+
+  /** Records have left the batch before it went out: only so many are left. */
+  shorten(): void {
+    const { length } = this.batch
+    this.open = this.open.subarray(0, length)
+    this.unsettled = length
+  }
+
+  succeeded(count: number, now: number): void {
+    this.successes += count
+    this.lastAt = now
+    this.firstAt ??= now
   }
 }

@@ -1,10 +1,11 @@
-import type { Clock } from '../runtime/clock.js'
+import type { Backing } from '../log/backing.js'
+import type { Severity } from '../records/level.js'
+import type { Loop } from '../runtime/loop.js'
 import type { ServiceReach } from '../runtime/shared-reach.js'
 import type { BackoffBounds } from './backoff.js'
 import type { LaneName } from './ledger.js'
 import type { Observer } from './observer.js'
 import type { Sender } from './sender.js'
-import type { Store } from './store.js'
 
 /** The bounds of the records that one engine has in memory, queued and in flight together. */
 export interface Limits {
@@ -17,9 +18,9 @@ export interface DeliveryPlan {
   /** One lane for each; `accept` names them by their index. */
   readonly lanes: readonly LaneName[]
   readonly sender: Sender
-  /** Keeps records beyond memory. @default none: what has no room in memory is given up */
-  readonly store?: Store
-  readonly clock: Clock
+  /** Keeps records on disk. @default none: what has no room in memory is given up */
+  readonly backing?: Backing
+  readonly loop: Loop
   /** Uniform in [0, 1). */
   readonly random: () => number
   readonly observer: Observer
@@ -36,4 +37,25 @@ export interface DeliveryPlan {
   readonly service?: ServiceReach | undefined
   /** Makes the idempotency keys of this delivery unlike those of any other. */
   readonly keyPrefix: string
+}
+
+/** A record as it is accepted. */
+export interface Acceptable {
+  readonly body: string
+  readonly severity: Severity
+  /** A key of its own. @default made from its place in the order of acceptance */
+  readonly idempotencyKey?: string | undefined
+  /** It came from another thread, which has counted it already. @default false */
+  readonly handedOver?: boolean
+  /** It was counted before, and kept in case an error came. @default false */
+  readonly kept?: boolean
+}
+
+/** The time of a flush. */
+export interface FlushTime {
+  readonly timeoutMs: number
+  /** True where the process stays alive until the end of the flush. @default true */
+  readonly holdsProcess?: boolean | undefined
+  /** True where a service at whose address nothing has ever listened is not waited for. @default false */
+  readonly brief?: boolean | undefined
 }

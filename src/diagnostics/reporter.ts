@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { isMainThread } from 'node:worker_threads'
-import { tellOutageAfterMs } from '../delivery/breakers.js'
+import { tellOutageAfterMs } from '../delivery/gates.js'
 import type { DropReason, LaneName, LaneReport } from '../delivery/ledger.js'
 import type { Losses, Observer } from '../delivery/observer.js'
 import type { Rejection } from '../delivery/rules.js'

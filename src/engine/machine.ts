@@ -1,4 +1,4 @@
-import { maxBatch } from '../delivery/record-batch.js'
+import { maxBatch } from '../delivery/batch.js'
 import type { ConnectionOptions } from '../http/connector.js'
 import { type ExitLoop, startExitLoop } from '../http/exit-loop.js'
 import { whenDiskAnswers } from '../runtime/disk-watch.js'

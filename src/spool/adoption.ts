@@ -1,188 +1,150 @@
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
-import type { Restored, Room, StoreOwner } from '../delivery/store.js'
-import type { Clock, Timer } from '../runtime/clock.js'
+import type { Severity } from '../records/level.js'
 import type { Files } from '../runtime/files.js'
 import { faultOfFile } from '../runtime/plain-file.js'
-import { acknowledgementsOf } from './acknowledgements.js'
-import { engineFolder, fingerprint, releaseFolder, removeUnnamed, segmentName } from './engine-folder.js'
 import type { Trouble } from './health.js'
-import { type Holder, type Lock, type Locks, lockOf, signIntervalMs } from './lock.js'
-import { type Recovery, Segment } from './segment.js'
+import { LaneFolder, laneFinder, severityOfFile } from './lane-folder.js'
+import { type Holder, type Locks, lockOf } from './lock.js'
 import { checkSpoolFolder, currentUser, isOurFolder } from './spool-folder.js'
-import type { SpoolLine } from './spool-line.js'
 
-interface AdoptionPlan {
+export interface AdoptionPlan {
   /** The folder of the spool. */
   readonly dir: string
   readonly url: string
   readonly lanes: readonly LaneName[]
-  /** The engine's own folder, made when it is first needed. Throws what the file system does. */
+  /** A folder in the spool that this engine has made. Throws what the file system does. */
   readonly home: () => string
+  /** True for a folder of this engine. */
+  readonly isOwn: (folder: string) => boolean
   readonly files: Files
   readonly locks: Locks
-  /** Milliseconds since 1970. */
-  readonly wallClock: () => number
-  /** Called with the reason for anything that is left alone or cannot be adopted. */
+  /** Called with the reason for anything that is left alone or cannot be taken. */
   readonly trouble: (what: Trouble, error: unknown) => void
 }
 
-export interface AdoptedRecordsPlan extends AdoptionPlan {
-  readonly clock: Clock
-  readonly random: () => number
-  readonly owner: StoreOwner
-  /** Called before each look for dead engines. */
-  readonly beforeLook: () => void
-  /** Called with each segment that was adopted and read. */
-  readonly recovered: (segment: Segment, facts: Recovery) => void
-  /** Read adopted records of a lane back, as many as there is room for. */
-  readonly read: (lane: number, room: Room) => readonly Restored[]
+/** A file of records that a dead engine has left, in a folder that this engine has taken. */
+export interface LeftFile {
+  readonly path: string
+  readonly lane: number
+  readonly severity: Severity
 }
 
-/** The first look comes after a random time up to this, so that processes that start together do not all look and send at once. */
-const maxDelayMs = 2000
-const turnMs = 100
-/** At most 1,000 a second. */
-const recordsPerTurn = 100
-
-/** Adopts what dead engines have left, again and again, and gives it to delivery: slowly, and while no new record waits. */
-export class AdoptedRecords {
-  readonly #plan: AdoptedRecordsPlan
-  readonly #adoption: Adoption
-  readonly #timers = new Map<'look' | 'feed', Timer>()
-  #closed = false
-
-  constructor(plan: AdoptedRecordsPlan) {
-    this.#plan = plan
-    this.#adoption = new Adoption(plan)
-    this.#schedule('look', plan.random() * maxDelayMs, () => this.#look())
-  }
-
-  close(): void {
-    this.#closed = true
-    for (const timer of this.#timers.values()) timer.cancel()
-    this.#timers.clear()
-  }
-
-  async #look(): Promise<void> {
-    this.#plan.beforeLook()
-    for (const segment of this.#adoption.look()) {
-      try {
-        const facts = await segment.recover()
-        // The segment stays in this engine's folder for the next engine.
-        if (this.#closed) return
-        this.#adoption.done(segment)
-        this.#plan.recovered(segment, facts)
-      } catch (error) {
-        // The next look tries again.
-        if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#adoption.done(segment)
-        this.#plan.trouble('adopt', error)
-      }
-    }
-    // A segment of an earlier look that could not be read may be readable now.
-    if (!this.#closed && !this.#timers.has('feed')) this.#feed()
-    this.#schedule('look', signIntervalMs, () => this.#look())
-  }
-
-  #feed(): void {
-    const { lanes, owner, read } = this.#plan
-    let left = recordsPerTurn
-    let waiting = false
-    for (const lane of lanes.keys()) {
-      const room = owner.room(lane)
-      if (room.records === 0) waiting = true
-      if (room.records === 0 || left === 0) continue
-      const records = read(lane, { ...room, records: Math.min(left, room.records) })
-      if (records.length > 0) owner.restore(lane, records)
-      left -= records.length
-    }
-    if (waiting || left < recordsPerTurn) this.#schedule('feed', turnMs, () => this.#feed())
-  }
-
-  #schedule(name: 'look' | 'feed', delayMs: number, task: () => void): void {
-    if (this.#closed) return
-    const run = () => {
-      this.#timers.delete(name)
-      task()
-    }
-    this.#timers.set(name, this.#plan.clock.schedule(run, delayMs))
-  }
+/** A folder that this engine has taken. */
+interface Taken {
+  readonly folder: LaneFolder
+  readonly lane: number
+  /** Names of the files in it that this engine reads, or has read. */
+  readonly known: Set<string>
 }
 
 /** A holder that cannot be seen is dead after so many looks without a sign of life. The looks are `signIntervalMs` apart. */
 const maxMissed = 6
 
 /**
- * Takes over the segments of dead engines, for the same service and buckets. A holder that can be seen (on Linux, in the same container)
- * counts as dead at once, any other after several looks without a sign of life. Looks are counted, not time: neither a change of the clock
- * nor a machine that sleeps makes a live holder dead.
+ * Takes the folders of dead engines, for the same service and lanes. A holder that can be seen (on Linux, in the same container) counts as
+ * dead at once, any other after several looks without a sign of life. Looks are counted, not time: neither a change of the clock nor a
+ * machine that sleeps makes a live holder dead. A folder stays where it is, and this engine holds its lock until no records are in it.
  */
-class Adoption {
+export class Adoption {
   readonly #plan: AdoptionPlan
-  readonly #laneOf: ReadonlyMap<string, number>
+  readonly #laneOf: (folder: string) => number
   readonly #watched = new Map<string, { readonly sign: string; missed: number }>()
-  /** Folders that could not be released, because the disk failed. */
-  readonly #held = new Map<string, Lock>()
-  /** The paths of segments that are this engine's, and have not been read. */
-  readonly #unread = new Set<string>()
+  /** By path. */
+  readonly #taken = new Map<string, Taken>()
 
   constructor(plan: AdoptionPlan) {
     this.#plan = plan
-    this.#laneOf = new Map(plan.lanes.map(({ kind, bucket }, index) => [`${kind} ${fingerprint(bucket)}`, index]))
+    this.#laneOf = laneFinder(plan.url, plan.lanes)
   }
 
-  /** Look once, and return the segments that are this engine's from now on and have not been read. Never throws. */
-  look(): Segment[] {
-    this.#adopt()
-    return [...this.#unread].map((path) => this.#segmentAt(path))
-  }
-
-  /** A segment was read, or is gone. */
-  done({ path }: Segment): void {
-    this.#unread.delete(path)
-  }
-
-  #adopt(): void {
-    const { dir, url, files, trouble } = this.#plan
+  /** Look once. Returns the files that are this engine's from now on. Never throws. */
+  look(): LeftFile[] {
+    const { dir, files, trouble } = this.#plan
     try {
-      if (files.lstatSync(dir, { throwIfNoEntry: false }) === undefined) return
+      if (files.lstatSync(dir, { throwIfNoEntry: false }) === undefined) return []
       checkSpoolFolder(dir, files)
-      const names = files
-        .readdirSync(dir)
-        .filter((name) => engineFolder.test(name) && name.startsWith(`${fingerprint(url)}-`))
-      removeUnnamed(dir, this.#plan)
-      for (const [folder, lock] of this.#held) this.#release(folder, lock)
+      const names = files.readdirSync(dir).filter((name) => this.#laneOf(name) !== -1)
       for (const name of this.#watched.keys()) if (!names.includes(name)) this.#watched.delete(name)
-      for (const name of names) this.#lookAt(join(dir, name))
+      return names.flatMap((name) => this.#lookAt(join(dir, name)))
     } catch (error) {
       trouble('adopt', error)
+      return []
     }
   }
 
-  #lookAt(folder: string): void {
-    const { files, locks, trouble } = this.#plan
+  /** True for a file that was returned, while its folder is this engine's. */
+  has(path: string): boolean {
+    return this.#taken.get(dirname(path))?.known.has(basename(path)) ?? false
+  }
+
+  /** The next look returns a file again if it is still there. */
+  forget(path: string): void {
+    this.#taken.get(dirname(path))?.known.delete(basename(path))
+  }
+
+  /** Give a sign of life in each folder. Returns the folders that are gone, or that another engine has taken. Never throws. */
+  touch(): string[] {
+    return [...this.#taken].flatMap(([path, { folder }]) => {
+      if (isHeld(folder, this.#plan.trouble)) return []
+      this.#taken.delete(path)
+      folder.release()
+      return path
+    })
+  }
+
+  /** Give the folders back; those without records are removed. */
+  release(): void {
+    for (const { folder } of this.#taken.values()) folder.release()
+    this.#taken.clear()
+  }
+
+  #lookAt(path: string): LeftFile[] {
+    const { files, trouble, isOwn } = this.#plan
+    if (isOwn(path)) return []
     try {
-      if (!isOurFolder(folder, this.#plan)) {
-        this.#leave(folder)
-        return
-      }
-      const names = files.readdirSync(folder)
-      const wanted = names.filter((name) => this.#laneOfSegment(name) !== -1 && this.#isFile(join(folder, name)))
-      // A folder without any segment goes on: it is claimed to be removed.
-      if (wanted.length === 0 && names.some((name) => name.endsWith('.ndjson'))) return
-      const holder = locks.holderOf(lockOf(folder))
-      if (!this.#isDead(folder, holder)) return
-      const lock = locks.claim(lockOf(folder), holder)
-      if (lock === undefined) return
-      try {
-        for (const name of wanted) this.#take(folder, name)
-      } finally {
-        this.#release(folder, lock)
-      }
+      const taken = this.#taken.get(path) ?? this.#take(path)
+      if (taken === undefined) return []
+      const names = files.readdirSync(path).filter((name) => name.endsWith('.ndjson'))
+      if (names.length === 0 && taken.folder.release()) this.#taken.delete(path)
+      return names.flatMap((name) => this.#add(taken, join(path, name)))
     } catch (error) {
       // Another engine was quicker and has removed the folder.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') trouble('adopt', error)
+      return []
     }
+  }
+
+  /** Undefined when the folder is another engine's. Throws what the file system does. */
+  #take(path: string): Taken | undefined {
+    const { files, locks } = this.#plan
+    if (!isOurFolder(path, this.#plan)) {
+      this.#leave(path)
+      return undefined
+    }
+    const holder = locks.holderOf(lockOf(path))
+    if (!this.#isDead(path, holder)) return undefined
+    const lock = locks.claim(lockOf(path), holder)
+    if (lock === undefined) return undefined
+    const taken = {
+      folder: new LaneFolder(path, { lock, files }),
+      lane: this.#laneOf(basename(path)),
+      known: new Set<string>(),
+    }
+    this.#taken.set(path, taken)
+    return taken
+  }
+
+  #add({ lane, known }: Taken, path: string): LeftFile[] {
+    const name = basename(path)
+    const severity = severityOfFile(name)
+    const isValue = this.#plan.lanes[lane]!.kind === 'values'
+    if (severity === undefined || (severity === 6) !== isValue || known.has(name)) return []
+    const fault = faultOfFile(path, this.#plan.files)
+    known.add(name)
+    if (fault === undefined) return [{ path, lane, severity }]
+    this.#plan.trouble('foreign', new Error(`${path} ${fault}`))
+    return []
   }
 
   /** Leave a folder alone. It is reported, unless it belongs to another user. */
@@ -190,17 +152,6 @@ class Adoption {
     const facts = this.#plan.files.lstatSync(folder)
     const isOthers = facts.isDirectory() && facts.uid !== currentUser()?.id
     if (!isOthers) this.#plan.trouble('foreign', new Error(`${folder} is not a folder that only this user can write`))
-  }
-
-  #release(folder: string, lock: Lock): void {
-    if (releaseFolder(folder, { lock, files: this.#plan.files })) this.#held.delete(folder)
-    else this.#held.set(folder, lock)
-  }
-
-  #isFile(path: string): boolean {
-    const fault = faultOfFile(path, this.#plan.files)
-    if (fault !== undefined) this.#plan.trouble('foreign', new Error(`${path} ${fault}`))
-    return fault === undefined
   }
 
   #isDead(folder: string, holder: Holder | undefined): boolean {
@@ -212,61 +163,14 @@ class Adoption {
     else if (++watched.missed >= maxMissed) return true
     return false
   }
+}
 
-  #take(folder: string, name: string): void {
-    const { files } = this.#plan
-    const source = join(folder, name)
-    const path = join(this.#plan.home(), name)
-    try {
-      // A segment always has its acknowledgements beside it: without them it would send again what was delivered.
-      const isLinked = this.#linkIfThere(acknowledgementsOf(source), acknowledgementsOf(path))
-      files.renameSync(source, path)
-      this.#unread.add(path)
-      if (isLinked) this.#remove(acknowledgementsOf(source))
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#plan.trouble('adopt', error)
-    }
-  }
-
-  #segmentAt(path: string): Segment {
-    const { files } = this.#plan
-    const name = basename(path)
-    const lane = this.#laneOfSegment(name)
-    const { severity } = segmentName(name)!
-    const { kind, bucket } = this.#plan.lanes[lane]!
-    const belongs = (line: SpoolLine) => line.kind === kind && line.bucket === bucket && line.severity === severity
-    return new Segment({ path, lane, severity, belongs, files })
-  }
-
-  /** Give a file a second path, or a new one where that is impossible. True when it has both. Throws what the file system does. */
-  #linkIfThere(from: string, to: string): boolean {
-    const { files } = this.#plan
-    try {
-      files.linkSync(from, to)
-      return true
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT') return false
-      // An earlier look came so far and no further.
-      if (code === 'EEXIST') return true
-      // Some file systems have no links.
-      files.renameSync(from, to)
-      return false
-    }
-  }
-
-  #remove(path: string): void {
-    try {
-      this.#plan.files.unlinkSync(path)
-    } catch (error) {
-      this.#plan.trouble('remove', error)
-    }
-  }
-
-  #laneOfSegment(name: string): number {
-    const known = segmentName(name)
-    return known === undefined
-      ? -1
-      : (this.#laneOf.get(`${known.severity === 6 ? 'values' : 'logs'} ${known.bucket}`) ?? -1)
+/** Give a sign of life. False when the folder is gone, or another engine has taken it. A disk that does not answer may still have it. */
+export function isHeld(folder: LaneFolder, trouble: AdoptionPlan['trouble']): boolean {
+  try {
+    return folder.touch()
+  } catch (error) {
+    trouble('sign', error)
+    return true
   }
 }

@@ -6,7 +6,7 @@ import { MemoryBounds } from '../../src/log/memory-bounds.js'
 import { RecordLog } from '../../src/log/record-log.js'
 import { fullBytes, fullRecords, gone, ready, type Segment, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
-import { Batch, maxBatch } from '../../src/next/batch.js'
+import { Batch, maxBatch } from '../../src/delivery/batch.js'
 import { MemorySpool } from './memory-spool.js'
 
 const infinity = Number.POSITIVE_INFINITY

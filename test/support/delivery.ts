@@ -1,7 +1,7 @@
 import { Delivery } from '../../src/delivery/delivery.js'
 import { type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
-import { Delivery as NextDelivery } from '../../src/next/delivery.js'
+import { Delivery as NextDelivery } from '../../src/delivery/delivery.js'
 import type { Severity } from '../../src/records/level.js'
 import { loopOver } from './next.js'
 import { ScriptedSender } from './scripted-sender.js'

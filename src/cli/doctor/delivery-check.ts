@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { maxBatch } from '../../delivery/record-batch.js'
+import { maxBatch } from '../../delivery/batch.js'
 import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
 import { TextBatch } from '../../delivery/text-batch.js'
 import { RecordWriter } from '../../engine/record-writer.js'

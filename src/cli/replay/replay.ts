@@ -1,5 +1,5 @@
 import { resolve as absolutePath } from 'node:path'
-import { maxBatch } from '../../delivery/record-batch.js'
+import { maxBatch } from '../../delivery/batch.js'
 import { counted } from '../../errors/counted.js'
 import { openSender } from '../../http/auto-sender.js'
 import { proxyFor } from '../../http/proxy.js'

@@ -1,5 +1,5 @@
 import { Delivery } from '../../delivery/delivery.js'
-import { maxBatch } from '../../delivery/record-batch.js'
+import { maxBatch } from '../../delivery/plan.js'
 import type { Outcome, Sender } from '../../delivery/sender.js'
 import type { Place, Storable, Store } from '../../delivery/store.js'
 import { textOf } from '../../errors/text-of.js'

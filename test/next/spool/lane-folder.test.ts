@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { LaneFolder, laneFinder, severityOfFile } from '../../../src/next/spool/lane-folder.js'
+import { LaneFolder, laneFinder, severityOfFile } from '../../../src/spool/lane-folder.js'
 import { Locks, lockOf, machineLocks } from '../../../src/spool/lock.js'
 import { machineOwners } from '../../../src/spool/owner.js'
 import { spoolFolder } from '../../support/spool.js'

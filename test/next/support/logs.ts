@@ -5,8 +5,8 @@ import type { KeyWriter } from '../../../src/log/idempotency-key.js'
 import { MemoryBounds } from '../../../src/log/memory-bounds.js'
 import { RecordLog } from '../../../src/log/record-log.js'
 import { gone, inFlight, type Ref, ready } from '../../../src/log/segment.js'
-import { Batch, maxBatch } from '../../../src/next/batch.js'
-import type { SpoolOwner } from '../../../src/next/spool/left-records.js'
+import { Batch, maxBatch } from '../../../src/delivery/batch.js'
+import type { SpoolOwner } from '../../../src/spool/left-records.js'
 import type { Severity } from '../../../src/records/level.js'
 
 export const lanes = [

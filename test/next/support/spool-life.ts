@@ -1,6 +1,6 @@
 import { KeyWriter } from '../../../src/log/idempotency-key.js'
 import { gone, type Ref } from '../../../src/log/segment.js'
-import { Spool } from '../../../src/next/spool/spool.js'
+import { Spool } from '../../../src/spool/spool.js'
 import type { Severity } from '../../../src/records/level.js'
 import type { SimulatedDisk } from '../../simulation/disk/simulated-disk.js'
 import { spoolDir } from '../../simulation/disk/spool-life.js'

@@ -1,5 +1,5 @@
 import { KeyWriter } from '../../../src/log/idempotency-key.js'
-import { Spool, type SpoolPlan } from '../../../src/next/spool/spool.js'
+import { Spool, type SpoolPlan } from '../../../src/spool/spool.js'
 import { VirtualClock } from '../../support/virtual-clock.js'
 import { WatchedFiles } from '../../support/watched-files.js'
 import { Logs, lanes } from './logs.js'

@@ -1,20 +1,3 @@
-import { fullJitter } from '../delivery/backoff.js'
-import type { LedgerBook } from '../delivery/ledger-book.js'
-import type { Reach } from '../delivery/reach.js'
-import {
-  asksForLess,
-  blamedOf,
-  isAmbiguous,
-  isDenial,
-  isFailure,
-  longestWait,
-  mayBeItsOwn,
-  type Refusal,
-  type Rejection,
-  reasonOf,
-  waitOf,
-} from '../delivery/rules.js'
-import type { Outcome } from '../delivery/sender.js'
 import type { Backing } from '../log/backing.js'
 import {
   alone,
@@ -29,10 +12,27 @@ import {
   waiting,
 } from '../log/segment.js'
 import { trialOf } from '../log/trial.js'
+import { fullJitter } from './backoff.js'
 import type { Batch } from './batch.js'
 import type { Gates } from './gates.js'
 import type { Failed, Flight, Lane } from './lane.js'
+import type { LedgerBook } from './ledger-book.js'
 import type { DeliveryPlan } from './plan.js'
+import type { Reach } from './reach.js'
+import {
+  asksForLess,
+  blamedOf,
+  isAmbiguous,
+  isDenial,
+  isFailure,
+  longestWait,
+  mayBeItsOwn,
+  type Refusal,
+  type Rejection,
+  reasonOf,
+  waitOf,
+} from './rules.js'
+import type { Outcome } from './sender.js'
 import { pressureIsTheirOwn, type Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
 

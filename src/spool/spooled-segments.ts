@@ -1,9 +1,9 @@
-import type { DropReason } from '../../delivery/ledger.js'
-import type { Segment } from '../../log/segment.js'
-import type { Severity } from '../../records/level.js'
-import type { Clock, Timer } from '../../runtime/clock.js'
-import type { Files } from '../../runtime/files.js'
-import type { Trouble } from '../../spool/health.js'
+import type { DropReason } from '../delivery/ledger.js'
+import type { Segment } from '../log/segment.js'
+import type { Severity } from '../records/level.js'
+import type { Clock, Timer } from '../runtime/clock.js'
+import type { Files } from '../runtime/files.js'
+import type { Trouble } from './health.js'
 import { SpooledSegment } from './spooled-segment.js'
 
 export interface SpooledSegmentsPlan {

@@ -1,8 +1,8 @@
-import type { Losses } from '../delivery/observer.js'
-import type { Refusal, Rejection } from '../delivery/rules.js'
-import type { Outcome } from '../delivery/sender.js'
 import type { Batch } from './batch.js'
 import type { Flight, Lane } from './lane.js'
+import type { Losses } from './observer.js'
+import type { Refusal, Rejection } from './rules.js'
+import type { Outcome } from './sender.js'
 
 /** What the machine is told. */
 export type Event =

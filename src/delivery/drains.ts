@@ -1,7 +1,7 @@
-import { briefMs, type Reach } from '../delivery/reach.js'
 import { isWaiting } from '../log/due-heap.js'
 import { suspect } from '../log/segment.js'
 import type { Lane } from './lane.js'
+import { briefMs, type Reach } from './reach.js'
 import { isHopeless } from './suspects.js'
 import type { Turn } from './turn.js'
 

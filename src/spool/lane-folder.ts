@@ -1,10 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import type { LaneName } from '../../delivery/ledger.js'
-import type { Severity } from '../../records/level.js'
-import type { Files } from '../../runtime/files.js'
-import { type Lock, type Locks, lockFile, lockOf } from '../../spool/lock.js'
-import { makeSpoolFolder, syncPath } from '../../spool/spool-folder.js'
+import type { LaneName } from '../delivery/ledger.js'
+import type { Severity } from '../records/level.js'
+import type { Files } from '../runtime/files.js'
+import { type Lock, type Locks, lockFile, lockOf } from './lock.js'
+import { makeSpoolFolder, syncPath } from './spool-folder.js'
 
 /** Severities as file names spell them. */
 const severityNames: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value']

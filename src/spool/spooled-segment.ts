@@ -1,9 +1,9 @@
 import { dirname } from 'node:path'
-import { gone, type Segment, type SegmentFile } from '../../log/segment.js'
-import type { Files } from '../../runtime/files.js'
-import type { SpoolLine } from '../../spool/spool-line.js'
+import { gone, type Segment, type SegmentFile } from '../log/segment.js'
+import type { Files } from '../runtime/files.js'
 import { copyLine, type LineWriter } from './line-writer.js'
 import { RecordFile } from './record-file.js'
+import type { SpoolLine } from './spool-line.js'
 
 /** Sequences of a segment are stored above its first one in 32 bits. */
 const mostAbove = 2 ** 32 - 1

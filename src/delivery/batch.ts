@@ -1,7 +1,7 @@
-import type { Outcome, Outgoing, OutgoingBatch } from '../delivery/sender.js'
 import type { KeyWriter } from '../log/idempotency-key.js'
 import { type BatchSpace, inFlight, type Segment } from '../log/segment.js'
 import type { RecordKind } from '../records/wire.js'
+import type { Outcome, Outgoing, OutgoingBatch } from './sender.js'
 
 /** Most records in one batch on one connection. The number in use adapts to the service. */
 export const maxBatch = 256

@@ -1,7 +1,7 @@
-import { backoffMs } from '../delivery/rules.js'
 import type { Command, Report } from './events.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
+import { backoffMs } from './rules.js'
 
 /** One step of the machine: its moment, what it wants done, and which lanes look for something to send at its end. */
 export class Turn {

@@ -1,7 +1,3 @@
-import type { FlushTime } from '../delivery/drain.js'
-import type { Observer } from '../delivery/observer.js'
-import type { Reach } from '../delivery/reach.js'
-import type { Outcome, Sender } from '../delivery/sender.js'
 import type { Backing } from '../log/backing.js'
 import type { Timer } from '../runtime/clock.js'
 import type { Loop } from '../runtime/loop.js'
@@ -10,6 +6,10 @@ import type { Batch, BatchOwner } from './batch.js'
 import type { Command, Event, Report } from './events.js'
 import type { Flight, Lane } from './lane.js'
 import type { Machine } from './machine.js'
+import type { Observer } from './observer.js'
+import type { FlushTime } from './plan.js'
+import type { Reach } from './reach.js'
+import type { Outcome, Sender } from './sender.js'
 
 interface DriverPlan {
   readonly machine: Machine

@@ -1,10 +1,10 @@
-import type { LedgerBook } from '../delivery/ledger-book.js'
-import { patienceMs, suspectsBeside } from '../delivery/rules.js'
-import type { Sender } from '../delivery/sender.js'
 import { type Ref, ready, suspect, type Trial } from '../log/segment.js'
 import type { Batch } from './batch.js'
 import { Flight, type Lane, type Way } from './lane.js'
+import type { LedgerBook } from './ledger-book.js'
 import type { DeliveryPlan } from './plan.js'
+import { patienceMs, suspectsBeside } from './rules.js'
+import type { Sender } from './sender.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
-import type { KeyWriter } from '../../log/idempotency-key.js'
-import type { Segment } from '../../log/segment.js'
-import { lineMarker, recordMember, restAt } from '../../spool/spool-line.js'
+import type { KeyWriter } from '../log/idempotency-key.js'
+import type { Segment } from '../log/segment.js'
+import { lineMarker, recordMember, restAt } from './spool-line.js'
 
 /** The beginning of each line. The checksum comes when the rest is there. */
 const beginning = Buffer.from(`${lineMarker}00000000","n":`)

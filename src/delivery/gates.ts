@@ -1,10 +1,10 @@
-import { doubled } from '../delivery/backoff.js'
-import { deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from '../delivery/rules.js'
 import { isWaiting } from '../log/due-heap.js'
 import { none, ready, type Trial, together, twice, waiting } from '../log/segment.js'
+import { doubled } from './backoff.js'
 import type { Drains } from './drains.js'
 import { Gate, type Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
+import { deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from './rules.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
 
@@ -234,7 +234,7 @@ export class Gates {
 }
 
 /** An outage is told after this time: most are over before anybody could act. */
-const tellOutageAfterMs = 10_000
+export const tellOutageAfterMs = 10_000
 /** A moment that is noticed later than this was held up: the thread was busy or stopped, and delivered nothing for that reason. */
 const maxLateMs = 1000
 /** Twice the longest wait between probes by default: a few records at most fail alone within it. */

@@ -1,12 +1,12 @@
 import { dirname } from 'node:path'
-import type { Files } from '../../runtime/files.js'
-import { closeFile, openPlainFile, readPlainFile } from '../../runtime/plain-file.js'
-import { Acknowledgements, mergedRanges, type Range } from '../../spool/acknowledgements.js'
-import { write } from '../../spool/append.js'
-import { type Found, LineScanner } from '../../spool/line-scanner.js'
-import { syncFolder } from '../../spool/spool-folder.js'
-import { readSpoolLine, type SpoolLine } from '../../spool/spool-line.js'
+import type { Files } from '../runtime/files.js'
+import { closeFile, openPlainFile, readPlainFile } from '../runtime/plain-file.js'
+import { Acknowledgements, mergedRanges, type Range } from './acknowledgements.js'
+import { write } from './append.js'
+import { type Found, LineScanner } from './line-scanner.js'
 import type { LineWriter } from './line-writer.js'
+import { syncFolder } from './spool-folder.js'
+import { readSpoolLine, type SpoolLine } from './spool-line.js'
 
 /** No file of a spool has so many lines: a larger number would only cost memory. */
 const maxNumber = 1_048_576

@@ -8,7 +8,7 @@ const programs = [
 ]
 /** Folders whose tests leave nothing behind in their process: no engine, no logger, no variable, no directory. */
 const pure =
-  'test/{architecture,content,context,delivery,diagnostics,errors,hand-off,http,log,next,options,records,runtime,simulation,spool}/**/*.test.ts'
+  'test/{architecture,content,context,delivery,diagnostics,errors,hand-off,http,log,options,records,runtime,simulation,spool}/**/*.test.ts'
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.
@@ -28,18 +28,6 @@ export default defineConfig({
           include: [pure],
           exclude: [full, ...programs],
           // A process runs one file after another: to start it, and to load vitest and the sources, takes longer than most of these files.
-          isolate: false,
-        },
-      },
-      {
-        test: {
-          ...shared,
-          // Tests of the face of delivery, with the one in src/next that is to take its place.
-          name: 'next',
-          include: [
-            'test/delivery/{calm,delivery,drain,idle-connections,losses,model,retry-after,room,waiting-connections}.test.ts',
-          ],
-          env: { DELIVERY: 'next' },
           isolate: false,
         },
       },

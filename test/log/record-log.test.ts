@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Batch, maxBatch } from '../../src/delivery/batch.js'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import { type Backing, noBacking } from '../../src/log/backing.js'
 import { KeyWriter } from '../../src/log/idempotency-key.js'
@@ -6,7 +7,6 @@ import { MemoryBounds } from '../../src/log/memory-bounds.js'
 import { RecordLog } from '../../src/log/record-log.js'
 import { fullBytes, fullRecords, gone, ready, type Segment, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
-import { Batch, maxBatch } from '../../src/delivery/batch.js'
 import { MemorySpool } from './memory-spool.js'
 
 const infinity = Number.POSITIVE_INFINITY

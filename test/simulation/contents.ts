@@ -1,7 +1,7 @@
-import type { Counts, Ledger } from '../../src/delivery/ledger.js'
-import { gone, inFlight, ready, type Segment } from '../../src/log/segment.js'
 import type { Delivery } from '../../src/delivery/delivery.js'
 import type { Lane } from '../../src/delivery/lane.js'
+import type { Counts, Ledger } from '../../src/delivery/ledger.js'
+import { gone, inFlight, ready, type Segment } from '../../src/log/segment.js'
 import type { World } from './world.js'
 
 /** The counts of a lane's records that are not settled, and the bytes of those in memory. */

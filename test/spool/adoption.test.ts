@@ -1,191 +1,188 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { nodeFiles } from '../../src/runtime/files.js'
-import { Acknowledgements, acknowledgementsOf } from '../../src/spool/acknowledgements.js'
-import { setUpLoneSpool } from '../support/lone-spool.js'
-import { filesIn, leaveRecords, linesIn, pass, passUntil, segmentsIn, spoolFolder } from '../support/spool.js'
+import { lineMiddle, spoolLine } from '../../src/spool/spool-line.js'
+import { leave, setUpSpool } from '../support/lone-spool.js'
+import { filesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
-/** An engine has left so many records, of which the first one is settled. A look for them comes after a second. */
-async function setUpLeft(count = 3) {
+const middle = lineMiddle({ kind: 'logs', bucket: 'b', severity: 2 })
+const lineOf = (number: number, message: string) =>
+  `${spoolLine({ number, idempotencyKey: `key-${number}`, time: 1_700_000_000_000, body: JSON.stringify({ message }) }, { middle })}\n`
+const messages = (records: readonly { readonly message: string }[]) => records.map(({ message }) => message)
+
+/** A dead engine has left these records. A look comes after a second. */
+function setUpLeft(left: readonly string[] = ['one', 'two']) {
   const dir = spoolFolder()
-  await leaveRecords(dir, count)
-  const segment = segmentsIn(dir)[0]!
-  new Acknowledgements(segment, nodeFiles).add([0])
-  return { dir, left: dirname(segment), acks: acknowledgementsOf(segment), ...setUpLoneSpool(dir) }
+  leave(dir, left)
+  const file = segmentsIn(dir)[0]!
+  return { dir, file, folder: dirname(file), ...setUpSpool(dir) }
 }
 
-const bodies = (records: readonly { readonly body: string }[]) => records.map(({ body }) => JSON.parse(body).message)
+describe('the folder of a dead engine', () => {
+  it('stays where it is, and this engine holds it until no record is in it', async () => {
+    const { dir, folder, file, clock, logs } = setUpLeft()
+    await clock.advance(1000)
+    expect([segmentsIn(dir), readdirSync(folder).includes('lock-1')]).toEqual([[file], true])
+    const read = logs.read('adopted')
+    logs.settle(read[0]!.ref)
+    await clock.advance(10_000)
+    expect(readdirSync(folder).sort()).toEqual(['info-000001.acks', 'info-000001.ndjson', 'lock-1'])
+    logs.settle(read[1]!.ref)
+    await clock.advance(200)
+    expect(readdirSync(folder)).toEqual(['lock-1'])
+    await clock.advance(10_000)
+    expect(readdirSync(dir)).toEqual([])
+  })
 
-describe('records that are taken over', () => {
+  it('is left to the next engine at the end, with its acknowledgements', async () => {
+    const { dir, clock, spool, logs } = setUpLeft()
+    await clock.advance(1000)
+    logs.settle(logs.read('adopted')[0]!.ref)
+    spool.close()
+    const next = setUpSpool(dir)
+    await next.clock.advance(1000)
+    expect(messages(next.logs.read('adopted'))).toEqual(['two'])
+  })
+
   it.each([
-    ['has links', undefined],
-    ['has no links', 'EPERM'],
-  ])('leave those behind that are settled, on a file system that %s', async (_, code) => {
-    const { dir, left, clock, disk, owner, said } = await setUpLeft()
-    disk.fault = (call) => (/^linkSync .*acks$/.test(call) ? code : undefined)
-    await pass(clock, 3000)
-    expect(bodies(owner.restored)).toEqual(['left 1', 'left 2'])
-    expect([owner.told, said]).toEqual([[{ adopt: 2, lane: 0 }], []])
-    expect(readdirSync(dir).map((name) => join(dir, name))).not.toContain(left)
-  })
-
-  it('leave no file when all of them are settled', async () => {
-    const { dir, clock, owner } = await setUpLeft(1)
-    await pass(clock, 1500)
-    expect(segmentsIn(dir)).toEqual([])
-    expect(owner.restored).toEqual([])
-  })
-
-  it('come when an earlier engine got as far as the acknowledgements, which are removed where they were', async () => {
-    const { dir, left, clock, disk, owner } = await setUpLeft()
-    disk.fault = (call) => (/^linkSync .*acks$/.test(call) ? 'EEXIST' : undefined)
-    await pass(clock, 3000)
-    expect(owner.told).toEqual([{ adopt: 3, lane: 0 }])
-    expect(readdirSync(dir).map((name) => join(dir, name))).not.toContain(left)
-  })
-
-  it('come when the acknowledgements stay where they were, which is said', async () => {
-    const { clock, disk, owner, said } = await setUpLeft()
-    disk.fault = (call) => (/^unlinkSync .*acks$/.test(call) ? 'EBUSY' : undefined)
-    await pass(clock, 3000)
-    expect(owner.told).toEqual([{ adopt: 2, lane: 0 }])
-    expect(said).toEqual([expect.stringMatching(/a file without records cannot be removed: .* \(EBUSY/)])
-  })
-
-  it.each(['renameSync', 'readdirSync'])(
-    'come later when %s fails, which is said unless another engine was quicker',
-    async (operation) => {
-      const { left, clock, disk, owner, said } = await setUpLeft()
-      const segment = segmentsIn(left)[0]!.slice(left.length + 1)
-      const failing = `${operation} ${operation === 'renameSync' ? segment : left.split('/').at(-1)}`
-      disk.fault = (call) => (call === failing ? 'ENOENT' : undefined)
-      await pass(clock, 2000)
-      expect([owner.told, said]).toEqual([[], []])
-      disk.fault = (call) => (call === failing ? 'EIO' : undefined)
-      await pass(clock, 10_000)
-      expect(said).toEqual([expect.stringMatching(/records of other processes cannot be taken over: .* \(EIO/)])
-      disk.fault = () => undefined
-      await pass(clock, 10_000)
-      expect(owner.told).toEqual([{ adopt: 2, lane: 0 }])
-    },
-  )
-
-  it('stay when the folder of the spool cannot be read, which is said', async () => {
-    const { dir, clock, disk, said } = await setUpLeft()
-    disk.fault = (call) => (call === `readdirSync ${dir.split('/').at(-1)}` ? 'EIO' : undefined)
-    await pass(clock, 2000)
-    expect(said).toEqual([expect.stringMatching(/cannot be taken over: they stay on disk \(EIO/)])
-  })
-
-  it('are those of values, too', async () => {
+    ['a holder that can be seen and lives', {}, 100_000, 0],
+    [
+      'a holder that cannot be seen, until the seventh look without a sign of life',
+      { namespace: 'pid:[1]' },
+      60_500,
+      0,
+    ],
+    ['no holder that cannot be seen, after that', { namespace: 'pid:[1]' }, 61_500, 1],
+  ])('belongs to %s', async (_, changes, ms, adopted) => {
     const dir = spoolFolder()
-    const first = setUpLoneSpool(dir)
-    first.spool.keep(1, { body: '{"name":"n"}', bytes: 12, severity: 6, idempotencyKey: 'key' })
-    first.spool.close()
-    const { clock, owner } = setUpLoneSpool(dir)
-    await pass(clock, 3000)
-    expect(owner.told).toEqual([{ adopt: 1, lane: 1 }])
-    expect(owner.restored).toHaveLength(1)
-  })
-
-  it('are not told when the spool is closed while they are read: they stay for the next one', async () => {
-    const { dir, clock, spool, owner } = await setUpLeft()
-    clock.schedule(() => spool.close(), 1000)
-    await pass(clock, 30_000)
-    expect(owner.told).toEqual([])
-    expect(linesIn(dir)).toHaveLength(3)
-    expect(clock.timers).toBe(0)
-    const next = setUpLoneSpool(dir)
-    await pass(next.clock, 3000)
-    expect(next.owner.told).toEqual([{ adopt: 2, lane: 0 }])
-  })
-
-  it('are looked for no more when their file is gone', async () => {
-    const { left, clock, disk, owner, said } = await setUpLeft()
-    const segment = segmentsIn(left)[0]!.slice(left.length + 1)
-    disk.fault = (call) => (call === `openSync ${segment}` ? 'ENOENT' : undefined)
-    await pass(clock, 3000)
-    expect(said).toEqual([expect.stringMatching(/cannot be taken over/)])
-    disk.fault = () => undefined
-    await pass(clock, 20_000)
-    expect(owner.told).toEqual([])
-  })
-
-  it('are read again at the next look when they could not be read', async () => {
-    const { left, clock, disk, owner } = await setUpLeft()
-    const segment = segmentsIn(left)[0]!.slice(left.length + 1)
-    disk.fault = (call) => (call === `openSync ${segment}` ? 'EIO' : undefined)
-    await pass(clock, 3000)
-    disk.fault = () => undefined
-    await pass(clock, 10_000)
-    expect(owner.told).toEqual([{ adopt: 2, lane: 0 }])
-  })
-})
-
-describe('the way of adopted records into memory', () => {
-  it('is open when there is room, within a tenth of a second', async () => {
-    const { clock, owner } = await setUpLeft()
-    owner.free = { records: 0, bytes: 0 }
-    await pass(clock, 5000)
-    expect(owner.restored).toEqual([])
-    owner.free = { records: 1, bytes: 1_000_000 }
-    await pass(clock, 200)
-    expect(owner.restored.length).toBeGreaterThan(0)
-  })
-
-  it('has a hundred of them each tenth of a second, and no timer after the last', async () => {
-    const { clock, owner } = await setUpLeft(301)
-    // A busy machine may find the files later.
-    await passUntil(clock, 10_000, () => owner.restored.length > 0)
-    for (const count of [100, 200, 300]) {
-      expect(owner.restored.length).toBe(count)
-      await pass(clock, 100)
-    }
-    await pass(clock, 300)
-    expect(owner.restores).toBe(3)
-    // Only the next look is to come.
-    expect(clock.timers).toBe(1)
-  })
-})
-
-describe('a holder of a folder', () => {
-  /** An engine lives, and gives no sign of it. Its lock names an owner with these changes. */
-  async function setUpLiving(changes: object) {
-    const dir = spoolFolder()
-    const living = setUpLoneSpool(dir)
-    living.keep('left')
+    const living = setUpSpool(dir)
+    living.logs.keep('left')
     living.spool.commit()
     const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
     writeFileSync(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, 'utf8')), ...changes }))
-    return setUpLoneSpool(dir)
-  }
-
-  it('that can be seen and lives keeps it without a sign of life', async () => {
-    const { clock, owner } = await setUpLiving({})
-    await pass(clock, 90_000)
-    expect(owner.told).toEqual([])
+    const { clock, logs } = setUpSpool(dir)
+    await clock.advance(ms)
+    expect(logs.ledger.read().adopted).toBe(adopted)
   })
 
-  it('that cannot be seen loses it at the seventh look without a sign of life', async () => {
-    const { clock, owner } = await setUpLiving({ namespace: 'pid:[1]' })
-    await pass(clock, 60_500)
-    expect(owner.told).toEqual([])
-    await pass(clock, 1500)
-    expect(owner.told).toEqual([{ adopt: 1, lane: 0 }])
-  })
-
-  it('keeps it when another one claims it a moment later', async () => {
-    const { clock, disk, owner, said } = await setUpLeft()
+  it('belongs to another engine that claims it a moment earlier', async () => {
+    const { clock, disk, logs, said } = setUpLeft()
     disk.fault = (call) => (/^linkSync lock-/.test(call) ? 'EEXIST' : undefined)
-    await pass(clock, 3000)
-    expect([owner.told, said]).toEqual([[], []])
+    await clock.advance(3000)
+    expect([logs.ledger.read().adopted, said]).toEqual([0, []])
   })
 
-  it('is not asked for it by an engine that wants none of its segments', async () => {
-    const { dir } = await setUpLeft()
-    const { clock, disk } = setUpLoneSpool(dir, { lanes: [{ kind: 'logs', bucket: 'other' }] })
-    await pass(clock, 3000)
-    expect(disk.calls.filter((call) => call.startsWith('linkSync'))).toEqual([])
+  it('is given up when another engine takes it, with the records that are there alone', async () => {
+    const { folder, file, clock, logs } = setUpLeft()
+    await clock.advance(1000)
+    expect(logs.ledger.read()).toMatchObject({ adopted: 2, spooled: 2 })
+    writeFileSync(join(folder, 'lock-2'), '{}')
+    await clock.advance(10_000)
+    expect(logs.ledger.read()).toMatchObject({ spooled: 0, dropped: { 'spool-full': 2 } })
+    expect(readdirSync(folder)).toContain(file.slice(folder.length + 1))
+  })
+
+  it('is read no further when another engine has taken it while this one was frozen', async () => {
+    const dir = spoolFolder()
+    const first = setUpSpool(dir)
+    for (const severity of [1, 2, 3] as const) first.logs.keep(`left ${severity}`, { severity })
+    first.spool.close()
+    const folder = dirname(segmentsIn(dir)[0]!)
+    const { clock, disk, logs } = setUpSpool(dir)
+    disk.fault = (call) => {
+      if (!/^openSync .*ndjson/.test(call) || readdirSync(folder).includes('lock-2')) return undefined
+      writeFileSync(join(folder, 'lock-2'), '{}')
+      clock.block(10_000)
+      return undefined
+    }
+    await clock.advance(30_000)
+    expect(logs.ledger.read()).toMatchObject({ adopted: 1, dropped: { 'spool-full': 1 } })
+  })
+
+  it('is left alone, which is said, when another user could write there', async () => {
+    const { folder, clock, logs, said } = setUpLeft()
+    chmodSync(folder, 0o777)
+    await clock.advance(30_000)
+    expect(logs.ledger.read().adopted).toBe(0)
+    expect(said).toEqual([expect.stringMatching(/was not made by Sluice and is left alone .*only this user can write/)])
+  })
+
+  it('keeps what is no file of records of this lane', async () => {
+    const { folder, clock, logs, said } = setUpLeft()
+    mkdirSync(join(folder, 'warn-000009.ndjson'))
+    for (const name of ['notes.ndjson', 'value-000008.ndjson']) writeFileSync(join(folder, name), lineOf(0, 'foreign'))
+    await clock.advance(1000)
+    const read = logs.read('adopted')
+    expect(messages(read)).toEqual(['one', 'two'])
+    for (const { ref } of read) logs.settle(ref)
+    await clock.advance(20_000)
+    expect(
+      readdirSync(folder)
+        .filter((name) => name.endsWith('.ndjson'))
+        .sort(),
+    ).toEqual(['notes.ndjson', 'value-000008.ndjson', 'warn-000009.ndjson'])
+    expect(said).toEqual([expect.stringMatching(/was not made by Sluice and is left alone .*is a folder, not a file/)])
+  })
+
+  it('is removed when nothing was left in it', async () => {
+    const { dir, file, clock, said } = setUpLeft()
+    rmSync(file)
+    await clock.advance(1000)
+    expect([readdirSync(dir), said]).toEqual([[], []])
+  })
+})
+
+describe('a file that its engine goes on writing, because it was not dead', () => {
+  it('is read again when its records are settled: the new ones come, and no other twice', async () => {
+    const { file, dir, clock, logs } = setUpLeft()
+    await clock.advance(1000)
+    const read = logs.read('adopted')
+    appendFileSync(file, lineOf(2, 'three'))
+    for (const { ref } of read) logs.settle(ref)
+    await clock.advance(10_000)
+    const again = logs.read('adopted')
+    expect(messages(again)).toEqual(['three'])
+    for (const { ref } of again) logs.settle(ref)
+    await clock.advance(10_000)
+    expect([logs.read('adopted'), readdirSync(dir)]).toEqual([[], []])
+    expect(logs.ledger.read()).toMatchObject({ adopted: 3, delivered: 3 })
+  })
+
+  it('has a new file beside it, which is found', async () => {
+    const { folder, clock, logs } = setUpLeft()
+    await clock.advance(1000)
+    writeFileSync(join(folder, 'info-000002.ndjson'), lineOf(0, 'three'))
+    await clock.advance(10_000)
+    expect(messages(logs.read('adopted'))).toEqual(['one', 'two', 'three'])
+  })
+})
+
+describe('lines with a right checksum that no spool writes', () => {
+  it('are no records, and their number is told', async () => {
+    const { file, clock, logs, said } = setUpLeft()
+    appendFileSync(file, lineOf(7, 'foreign').replace('"n":7', '"n":8'))
+    appendFileSync(file, lineOf(2, 'three').replace('three', 'four').replace('crc', 'crC'))
+    await clock.advance(1000)
+    expect(messages(logs.read('adopted'))).toEqual(['one', 'two'])
+    expect(said).toEqual([expect.stringMatching(/lost 2 damaged lines of info-000001\.ndjson/)])
+  })
+
+  it('are lost when they appear after the file was read, whatever is in the key', async () => {
+    const { file, clock, logs } = setUpLeft(['one'])
+    await clock.advance(1000)
+    const own = readFileSync(file, 'utf8')
+    const key = /"key":"([^"]+)"/.exec(own)![1]!
+    for (const hostile of ['\r\n', '\\"', '\\', '"']) {
+      const idempotencyKey = hostile + 'x'.repeat(key.length - hostile.length)
+      const [time, body] = [1_700_000_000_000, '{"message":"one"}']
+      writeFileSync(file, `${spoolLine({ number: 0, idempotencyKey, time, body }, { middle })}\n`)
+      const read = logs.read('adopted')
+      for (const { key: each, ref } of read) {
+        expect(each).toMatch(/^[\x21-\x7e]+$/)
+        logs.fail(ref)
+      }
+    }
+    expect(logs.read('adopted')).toEqual([])
+    expect(logs.ledger.read()).toMatchObject({ dropped: { 'spool-full': 1 } })
   })
 })

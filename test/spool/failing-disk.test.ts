@@ -1,172 +1,261 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { isMainThread } from 'node:worker_threads'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
-import { addsUp } from '../support/delivery.js'
-import { Disk } from '../support/disk.js'
-import { answers } from '../support/scripted-sender.js'
-import {
-  closeBehindItsBack,
-  leaveRecords,
-  linesIn,
-  pass,
-  passUntil,
-  segmentsIn,
-  setUpSpool,
-  spoolFolder,
-} from '../support/spool.js'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Rejection } from '../../src/delivery/rules.js'
+import { isOnDisk } from '../support/logs.js'
+import { leave, setUpSpool } from '../support/lone-spool.js'
+import { linesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
-const isRoot = process.geteuid?.() === 0
-const down = () => answers.refused
-const small = { delivery: { limits: { maxQueueRecords: 10, maxQueueBytes: 1_000_000 } } }
+const messages = (dir: string) => linesIn(dir).map(({ body }) => JSON.parse(body).message)
+const rejection: Rejection = { type: 'rejected', status: 400, reason: 'not valid', validationErrors: [] }
 
-/** An engine whose service is down, with one record in the spool. The descriptor of its segment is closed. */
-async function setUpClosedSegment() {
+/** A spool that has written one record, when the disk begins to fail. */
+function setUpFailing(code = 'ENOSPC') {
   const dir = spoolFolder()
   const set = setUpSpool(dir)
-  set.sender.answer = down
-  set.log('{"message":"first"}')
-  await set.clock.advance(1)
-  closeBehindItsBack(segmentsIn(dir)[0]!)
+  set.logs.keep('written')
+  set.spool.commit()
+  set.disk.fault = (call) => (/^writeSync .*ndjson/.test(call) ? code : undefined)
   return { dir, ...set }
 }
 
-describe('a file system that fails', () => {
-  it('when it closes a file is reported and throws nothing, and the spool goes on with another file', async () => {
-    const { dir, clock, sender, delivery, said, log } = await setUpClosedSegment()
-    log('{"message":"second"}')
+describe('a disk that takes no lines', () => {
+  it('is reported once, and memory alone has the records until it does', async () => {
+    const { clock, dir, disk, spool, logs, said } = setUpFailing()
+    const one = logs.keep('one')
+    spool.commit()
+    expect([isOnDisk(one), spool.takes, spool.lossReason]).toEqual([false, false, 'queue-full'])
+    expect(said).toEqual([expect.stringMatching(/cannot be written \(ENOSPC.*records are in memory alone/)])
+    await clock.advance(999)
+    disk.fault = () => undefined
+    const two = logs.keep('two')
+    spool.commit()
+    expect(isOnDisk(two)).toBe(false)
     await clock.advance(1)
-    expect(said).toEqual([
-      expect.stringMatching(/cannot be written \(EBADF/),
-      expect.stringMatching(/a file could not be closed: .* may cost its last records \(EBADF/),
-    ])
-    await clock.advance(5000)
-    log('{"message":"third"}')
-    sender.answer = () => answers.delivered
-    await clock.advance(60_000)
-    expect(delivery.stats()).toMatchObject({ accepted: 3, delivered: 3 })
-    await delivery.close({ timeoutMs: 0 })
-    expect(readdirSync(dir)).toEqual([])
+    spool.commit()
+    expect(said.slice(1)).toEqual([expect.stringMatching(/can be written again; 2 records were in memory alone/)])
+    expect([isOnDisk(one), isOnDisk(two)]).toEqual([true, true])
+    expect(messages(dir)).toEqual(['written', 'one', 'two'])
   })
 
-  it('when it closes the last file throws nothing at the end', async () => {
-    const { dir, clock, delivery, said } = await setUpClosedSegment()
-    const closed = delivery.close({ timeoutMs: 0 })
-    await clock.advance(1)
-    expect(await closed).toMatchObject({ accepted: 1, spooled: 1 })
-    expect(said).toEqual([expect.stringMatching(/could not be closed/)])
-    expect(linesIn(dir)).toHaveLength(1)
+  it('has no file without lines', () => {
+    const { dir, spool, logs } = setUpFailing()
+    logs.keep('one')
+    spool.commit()
+    expect(segmentsIn(dir)).toHaveLength(1)
   })
 
-  it('when it writes acknowledgements is reported once, and throws nothing', async () => {
-    const dir = spoolFolder()
-    await leaveRecords(dir, 300)
-    const { clock, delivery, said } = setUpSpool(dir)
-    await passUntil(clock, 10_000, () => delivery.stats().adopted === 300)
-    mkdirSync(acknowledgementsOf(segmentsIn(dir)[0]!))
-    await passUntil(clock, 10_000, () => delivery.stats().delivered === 300)
-    expect(said).toEqual([expect.stringMatching(/which records are delivered: .* again, with the same keys \(EISDIR/)])
-    expect(addsUp(delivery.stats())).toBe(true)
-  })
-
-  it('when it removes a file is reported, and the next process does not send the delivered records again', async ({
-    skip,
-  }) => {
-    const dir = spoolFolder()
-    await leaveRecords(dir, 5)
-    const { clock, sender, said, delivery } = setUpSpool(dir)
-    await passUntil(clock, 10_000, () => delivery.stats().adopted === 5)
-    const segment = segmentsIn(dir)[0]!
-    skip(spawnSync('mount', ['--bind', segment, segment]).status !== 0, 'nothing can be mounted here')
-    onTestFinished(() => void spawnSync('umount', ['--lazy', segment]))
-    await passUntil(clock, 10_000, () => sender.sent.length === 5)
-    await pass(clock, 1000)
-    expect(said).toEqual([expect.stringMatching(/cannot be removed: it takes room .* \(EBUSY/)])
-    await delivery.close({ timeoutMs: 0 })
-    spawnSync('umount', [segment])
+  it('gets the records of one segment in several files, which come back from them, and are acknowledged there', async () => {
+    const { clock, dir, disk, spool, logs } = setUpFailing()
+    logs.keep('one')
+    spool.commit()
+    disk.fault = () => undefined
+    await clock.advance(1000)
+    logs.keep('two')
+    logs.evict()
+    expect(segmentsIn(dir)).toHaveLength(2)
+    const read = logs.read('own')
+    expect(read.map(({ message }) => message)).toEqual(['written', 'one', 'two'])
+    for (const { ref } of read.slice(0, 2)) logs.settle(ref)
+    spool.close()
     const next = setUpSpool(dir)
-    await pass(next.clock, 30_000)
-    expect(next.sender.sent).toEqual([])
-    expect(existsSync(segment)).toBe(false)
+    await next.clock.advance(2000)
+    expect(next.logs.read('adopted').map(({ message }) => message)).toEqual(['two'])
   })
 
-  it.runIf(isRoot && isMainThread)(
-    'when it reads records back loses none: they come back when it works again',
-    async () => {
-      const dir = spoolFolder()
-      const { clock, sender, delivery, said, log } = setUpSpool(dir, small)
-      sender.answer = down
-      for (let number = 0; number < 50; number++) log(`{"message":"${number}"}`)
-      await clock.advance(1)
-      expect(delivery.stats().spooled).toBeGreaterThan(30)
-      process.seteuid!(12_345)
-      try {
-        sender.answer = () => answers.delivered
-        await clock.advance(60_000)
-      } finally {
-        process.seteuid!(0)
-      }
-      expect(said.join('\n')).toMatch(/cannot be read back: they stay on disk until they can \(EACCES/)
-      expect(delivery.stats().dropped['spool-full']).toBe(0)
-      expect(addsUp(delivery.stats())).toBe(true)
-      log('{"message":"another"}')
-      await clock.advance(60_000)
-      expect(delivery.stats()).toMatchObject({ accepted: 51, delivered: 51, spooled: 0 })
-      expect(said.filter((text) => /read back/.test(text))).toHaveLength(1)
-    },
-  )
-
-  it('because it became read-only costs none of the records on it', async ({ skip }) => {
-    const disk = new Disk()
-    onTestFinished(() => disk.close())
-    skip(!disk.mounted, 'no disk can be mounted here')
-    await leaveRecords(disk.folder, 300)
-    const { clock, sender, delivery, said } = setUpSpool(disk.folder, small)
-    sender.answer = down
-    await passUntil(clock, 10_000, () => delivery.stats().adopted === 300)
-    disk.readOnly(true)
-    await pass(clock, 60_000)
-    expect(delivery.stats().dropped['spool-full']).toBe(0)
-    expect(addsUp(delivery.stats())).toBe(true)
-    expect(said.join('\n')).toMatch(/the lock cannot be renewed: .* \(EROFS/)
-    disk.readOnly(false)
-    sender.answer = () => answers.delivered
-    await passUntil(clock, 600_000, () => delivery.stats().delivered === 300)
-    await pass(clock, 1000)
-    expect(segmentsIn(disk.folder)).toEqual([])
+  it('has whole lines only, when it takes a part of them', () => {
+    const { dir, disk, spool, logs } = setUpFailing('')
+    const refs = ['one', 'two', 'three'].map((text) => logs.keep(text))
+    let calls = 0
+    disk.fault = (call) => (call.startsWith('writeSync') && ++calls > 1 ? 'ENOSPC' : undefined)
+    disk.taken = (bytes) => Math.floor(bytes / 2)
+    spool.commit()
+    expect(refs.map(isOnDisk)).toEqual([true, false, false])
+    expect(messages(dir)).toEqual(['written', 'one'])
+    expect(readFileSync(segmentsIn(dir)[0]!, 'utf8')).toMatch(/\n$/)
   })
 
-  it('because it is full leaves no folders without an owner', async ({ skip }) => {
-    const disk = new Disk()
-    onTestFinished(() => disk.close())
-    skip(!disk.mounted, 'no disk can be mounted here')
-    mkdirSync(disk.folder)
-    disk.fill()
-    const { clock, log } = setUpSpool(disk.folder)
-    for (let number = 0; number < 5; number++) {
-      log(`{"message":"${number}"}`)
-      await clock.advance(40_000)
-    }
-    expect(readdirSync(disk.folder)).toEqual([])
+  it('is asked at once when somebody looks, and by an eviction', () => {
+    const { disk, spool, logs } = setUpFailing()
+    const one = logs.keep('one')
+    logs.evict()
+    expect(isOnDisk(one)).toBe(false)
+    disk.fault = () => undefined
+    logs.evict()
+    expect(isOnDisk(one)).toBe(false)
+    spool.look()
+    logs.evict()
+    expect(isOnDisk(one)).toBe(true)
+    expect(logs.ledger.read()).toMatchObject({ spooled: 2, queued: 0 })
   })
 
-  it('because a folder replaces a segment costs the records that were on disk only, and they are counted', async () => {
+  it('costs nothing where it does not answer a read: the records stay', () => {
+    const { disk, logs, said } = setUpFailing()
+    disk.fault = () => undefined
+    logs.evict()
+    disk.fault = (call) => (call.startsWith('readSync') ? 'EIO' : undefined)
+    expect(logs.read('own')).toEqual([])
+    expect(said).toEqual([expect.stringMatching(/cannot be read back: they stay on disk until they can \(EIO/)])
+    expect(logs.ledger.read()).toMatchObject({ spooled: 1, inFlight: 0 })
+    disk.fault = () => undefined
+    expect(logs.read('own').map(({ message }) => message)).toEqual(['written'])
+  })
+
+  it('costs the records that are nowhere else, where the file is gone', () => {
+    const { dir, disk, spool, logs } = setUpFailing()
+    disk.fault = () => undefined
+    logs.keep('error', { severity: 4 })
+    spool.commit()
+    logs.evict()
+    rmSync(segmentsIn(dir).find((path) => path.includes('info'))!)
+    expect(logs.read('own').map(({ message }) => message)).toEqual(['error'])
+    expect(logs.lost).toEqual([{ reason: 'spool-full', count: 1 }])
+    expect(logs.ledger.read()).toMatchObject({ accepted: 2, inFlight: 1, dropped: { 'spool-full': 1 } })
+  })
+
+  it('is told which records are settled later, when it cannot be told now', async () => {
+    const { clock, dir, disk, spool, logs, said } = setUpFailing()
+    disk.fault = (call) => (call.endsWith('.acks') ? 'EIO' : undefined)
+    const ref = logs.keep('one')
+    spool.commit()
+    logs.settle(ref)
+    await clock.advance(100)
+    expect(said).toEqual([expect.stringMatching(/cannot write which records are delivered/)])
+    disk.fault = () => undefined
+    spool.close()
+    const next = setUpSpool(dir)
+    await next.clock.advance(2000)
+    expect(next.logs.read('adopted').map(({ message }) => message)).toEqual(['written'])
+  })
+
+  it('keeps a file that it cannot remove, with all of its records acknowledged, and loses it later', async () => {
+    const { clock, dir, disk, spool, logs, said } = setUpFailing()
+    disk.fault = (call) => (call.startsWith('unlinkSync') ? 'EBUSY' : undefined)
+    const refs = Array.from({ length: 2048 }, (_, index) => logs.keep(`${index}`))
+    logs.keep('in the next segment')
+    spool.commit()
+    for (const { ref } of logs.read('own', 2048)) logs.settle(ref)
+    expect(said).toEqual([expect.stringMatching(/cannot be removed: it takes room .*EBUSY/)])
+    expect(refs).toHaveLength(2048)
+    const next = setUpSpool(dir)
+    await next.clock.advance(2000)
+    expect(next.logs.read('adopted')).toEqual([])
+    disk.fault = () => undefined
+    await clock.advance(12_000)
+    expect(segmentsIn(dir)).toHaveLength(1)
+  })
+})
+
+describe('the folder of a lane that somebody removes', () => {
+  it('costs only the records that were on disk alone, and the next ones are in another one', async () => {
     const dir = spoolFolder()
-    const { clock, sender, delivery, log } = setUpSpool(dir, small)
-    sender.answer = down
-    for (let number = 0; number < 50; number++) log(`{"message":"${number}"}`)
+    const { clock, spool, logs, said } = setUpSpool(dir)
+    logs.keep('error', { severity: 4 })
+    logs.evict()
+    const info = logs.keep('info')
+    const value = logs.keep('value', { severity: 6 })
+    spool.commit()
+    rmSync(join(segmentsIn(dir).find((path) => path.includes('info'))!, '..'), { recursive: true })
+    spool.look()
+    expect(said).toEqual([expect.stringMatching(/its folder was removed/)])
+    expect(logs.lost).toEqual([{ reason: 'spool-full', count: 1 }])
+    expect([isOnDisk(info), isOnDisk(value)]).toEqual([false, true])
+    expect(logs.ledger.read()).toMatchObject({ queued: 2, spooled: 0, dropped: { 'spool-full': 1 } })
+    await clock.advance(1000)
+    const next = logs.keep('next')
+    spool.commit()
+    expect(isOnDisk(next)).toBe(true)
+    logs.evict()
+    expect(isOnDisk(info)).toBe(true)
+    expect(
+      logs
+        .read('own')
+        .map(({ message }) => message)
+        .sort(),
+    ).toEqual(['info', 'next', 'value'])
+  })
+
+  it('is noticed with the next commit, more than a second after the last look', async () => {
+    const dir = spoolFolder()
+    const { clock, disk, spool, logs } = setUpSpool(dir, { random: () => 0.99 })
+    logs.keep('one')
+    await clock.advance(500)
+    spool.look()
+    const signs = () => disk.calls.filter((call) => call.startsWith('utimesSync')).length
+    spool.commit()
+    spool.look()
+    expect(signs()).toBe(1)
+    await clock.advance(1000)
+    spool.commit()
+    expect(signs()).toBe(1)
     await clock.advance(1)
-    const { spooled } = delivery.stats()
-    const segment = segmentsIn(dir)[0]!
-    rmSync(segment)
-    mkdirSync(segment)
-    sender.answer = () => answers.delivered
-    await clock.advance(60_000)
-    expect(delivery.stats()).toMatchObject({ delivered: 50 - spooled, dropped: { 'spool-full': spooled } })
-    expect(addsUp(delivery.stats())).toBe(true)
-    rmdirSync(segment)
-    expect(existsSync(dirname(segment))).toBe(true)
+    spool.commit()
+    expect(signs()).toBe(2)
+  })
+})
+
+describe('a rejected record', () => {
+  const reject = ({ spool, logs }: ReturnType<typeof setUpSpool>) => {
+    const ref = logs.keep('bad')
+    spool.rejected(0, { ref, body: '{"message":"bad"}', key: 'key', rejection })
+  }
+
+  it('is a dead letter, with the reason, before it is settled', () => {
+    const dir = spoolFolder()
+    reject(setUpSpool(dir))
+    expect(linesIn(join(dir, 'dead-letter'))).toEqual([
+      expect.objectContaining({
+        idempotencyKey: 'key',
+        body: '{"message":"bad"}',
+        refusal: expect.objectContaining({ status: 400, reason: 'not valid' }),
+      }),
+    ])
+  })
+
+  it('needs a folder that no other user can write, which is said', () => {
+    const dir = spoolFolder()
+    mkdirSync(join(dir, 'dead-letter'))
+    chmodSync(join(dir, 'dead-letter'), 0o777)
+    const set = setUpSpool(dir)
+    reject(set)
+    expect(set.said).toEqual([expect.stringMatching(/\(dead-letter is not a folder that only this user can write/)])
+  })
+})
+
+describe('what a dead engine has left', () => {
+  it.each(['readdirSync', 'openSync'])('comes later when %s fails, which is said once', async (operation) => {
+    const dir = spoolFolder()
+    leave(dir, ['one', 'two'])
+    const folder = readdirSync(dir)[0]!
+    const { clock, disk, logs, said } = setUpSpool(dir)
+    const failing = `${operation} ${operation === 'openSync' ? 'info-000001.ndjson' : folder}`
+    disk.fault = (call) => (call === failing ? 'EIO' : undefined)
+    await clock.advance(22_000)
+    expect(said).toEqual([expect.stringMatching(/records of other processes cannot be taken over: .* \(EIO/)])
+    disk.fault = () => undefined
+    await clock.advance(10_000)
+    expect(logs.read('adopted').map(({ message }) => message)).toEqual(['one', 'two'])
+  })
+
+  it('is read no more when the file is gone', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['one'])
+    const { clock, disk, logs, said } = setUpSpool(dir)
+    disk.fault = (call) => (call === 'openSync info-000001.ndjson' ? 'ENOENT' : undefined)
+    await clock.advance(3000)
+    expect([logs.read('adopted'), said]).toEqual([[], []])
+  })
+
+  it('stays for the next one when the spool is closed before it is read', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['one', 'two'])
+    const { clock, spool, logs } = setUpSpool(dir)
+    clock.schedule(() => spool.close(), 1000)
+    await clock.advance(30_000)
+    expect(logs.ledger.read().adopted).toBe(0)
+    expect(clock.timers).toBe(0)
+    const next = setUpSpool(dir)
+    await next.clock.advance(2000)
+    expect(next.logs.read('adopted')).toHaveLength(2)
   })
 })

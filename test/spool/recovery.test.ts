@@ -2,18 +2,21 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { KeyWriter } from '../../src/log/idempotency-key.js'
+import { Segment } from '../../src/log/segment.js'
 import { nodeFiles } from '../../src/runtime/files.js'
 import { Acknowledgements, acknowledgementsOf } from '../../src/spool/acknowledgements.js'
-import { LineScanner } from '../../src/spool/line-scanner.js'
-import { SegmentWriter } from '../../src/spool/open-segments.js'
-import { places, Segment } from '../../src/spool/segment.js'
-import { lineMarker, lineMiddle, readSpoolLine, spoolLine } from '../../src/spool/spool-line.js'
+import { LineWriter } from '../../src/spool/line-writer.js'
+import { lineMarker, lineMiddle, spoolLine } from '../../src/spool/spool-line.js'
+import { SpooledSegment } from '../../src/spool/spooled-segment.js'
 import { full } from '../support/full.js'
+import { addRecord, loadAll, NotedLog } from '../support/noted-log.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-recovery-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const middle = lineMiddle({ kind: 'logs', bucket: 'büro "1"', severity: 4 })
+const name = { kind: 'logs', bucket: 'büro "1"', severity: 4 } as const
+const middle = lineMiddle(name)
 const messages = [
   'plain',
   'ünïcode 🚰 “quotes”',
@@ -23,138 +26,166 @@ const messages = [
   'last',
 ]
 const bodies = messages.map((message, index) => JSON.stringify({ timeStamp: index, level: 'error', message }))
+const ownKeys = ['', 'own', '', '"quoted" \\'.replace(' ', '-'), '', '']
+const keyOf = (index: number) => ownKeys[index] || `engine-${index.toString(36)}`
 
-/** A segment with these records, and the place of each. */
-function writeSegment(name: string) {
-  const path = join(folder, name)
-  const writer = new SegmentWriter(path, nodeFiles)
-  const ranges: { start: number; end: number }[] = []
-  let start = 0
-  bodies.forEach((body, number) => {
-    const line = spoolLine({ number, idempotencyKey: `k-${number}`, time: 1000 + number, body }, { middle })
-    writer.add(line)
-    ranges.push({ start, end: start + Buffer.byteLength(line) })
-    start += Buffer.byteLength(line) + 1
+function fileOf(segment: Segment) {
+  const file = new SpooledSegment({
+    segment,
+    adopted: false,
+    files: nodeFiles,
+    settled: () => {},
+    empty: () => {},
+    failedToRead: (error) => {
+      throw error
+    },
   })
-  writer.commit({ sync: false })
-  writer.close()
-  return { path, bytes: readFileSync(path), ranges }
+  segment.file = file
+  return file
 }
 
-const acknowledged = (path: string) => new Acknowledgements(path, nodeFiles).read()
-const segment = writeSegment('segment.ndjson')
+/** A segment whose records are written to a file, and are on disk alone. */
+function writeSegment(path: string) {
+  const segment = new Segment(new NotedLog(4))
+  for (const [index, body] of bodies.entries()) addRecord(segment, body, { key: ownKeys[index]! })
+  const lines = new LineWriter(new KeyWriter('engine'))
+  const about = Buffer.from(`,"time":1000${middle}`)
+  const file = fileOf(segment)
+  expect(file.commit({ lines, about, room: 100_000, sync: false, path: () => path })).toBe(undefined)
+  file.close()
+  segment.log.evict(segment)
+  return segment
+}
 
-function recovered(bytes: Buffer, pieceBytes = bytes.length): (readonly [number, string])[] {
-  const scanner = new LineScanner(readSpoolLine)
-  const found = []
-  for (let start = 0; start < bytes.length; start += pieceBytes) {
-    found.push(...scanner.push(bytes.subarray(start, start + pieceBytes)))
+const written = join(folder, 'written.ndjson')
+const bytes = (() => {
+  writeSegment(written)
+  return readFileSync(written)
+})()
+
+/** Where the line of each record stands. */
+const ranges = (() => {
+  let start = 0
+  return bodies.map(() => {
+    const end = bytes.indexOf('}\n', start) + 1
+    const range = { start, end }
+    start = end + 1
+    return range
+  })
+})()
+
+const path = join(folder, 'damaged.ndjson')
+
+/** The records that a file with such bytes gives, with their numbers. */
+function recovered(damaged: Buffer) {
+  writeFileSync(path, damaged)
+  const segment = new Segment(new NotedLog(4))
+  const facts = fileOf(segment).recover(path, { belongs: ({ bucket }) => bucket === name.bucket, above: 0 })
+  const numbers = [...segment.states.subarray(0, segment.count).keys()].filter((index) => segment.states[index] !== 0)
+  const texts = loadAll(segment)
+  return { ...facts, segment, records: texts.map((text, index) => [numbers[index]!, text] as const) }
+}
+
+/** The file with each of its bits flipped in turn; of each byte one bit, unless there is time for all. */
+function* flipped() {
+  for (let bit = 0; bit < bytes.length * 8; bit += full ? 1 : 9) {
+    const at = bit >> 3
+    const changed = Buffer.from(bytes)
+    changed[at]! ^= 1 << (bit & 7)
+    yield { at, changed }
   }
-  return [...found, ...scanner.end()].map(({ line }) => [line.number, line.body] as const)
 }
 
 const intact = (isIntact: (range: { start: number; end: number }) => boolean) =>
-  bodies.flatMap((body, number) => (isIntact(segment.ranges[number]!) ? [[number, body] as const] : []))
+  bodies.flatMap((body, number) => (isIntact(ranges[number]!) ? [[number, keyOf(number) + body] as const] : []))
 
-describe('a damaged segment', () => {
-  it('has lines of JSON with the record as it was accepted', () => {
-    const lines = segment.bytes.toString().trimEnd().split('\n')
-    expect(lines.map((line) => JSON.parse(line).record)).toEqual(bodies.map((body) => JSON.parse(body)))
-    expect(JSON.parse(lines[0]!)).toMatchObject({
-      n: 0,
-      key: 'k-0',
-      time: 1000,
-      kind: 'logs',
-      bucket: 'büro "1"',
-      severity: 4,
-    })
+describe('the lines of a file', () => {
+  it('are those that a person and `sluice replay` can read, byte for byte', () => {
+    const lines = bodies.map((body, number) =>
+      spoolLine({ number, idempotencyKey: keyOf(number), time: 1000, body }, { middle }),
+    )
+    expect(bytes.toString()).toBe(`${lines.join('\n')}\n`)
   })
 
-  it('gives every whole record and no other, whichever byte it was cut at', async () => {
-    const path = join(folder, 'cut.ndjson')
-    for (let length = 0; length <= segment.bytes.length; length += full ? 1 : 7) {
-      const expected = intact(({ end }) => end <= length)
-      expect(recovered(segment.bytes.subarray(0, length)), `cut at ${length}`).toEqual(expected)
-      writeFileSync(path, segment.bytes.subarray(0, length))
-      const cut = new Segment({ path, lane: 0, severity: 4 })
-      await cut.recover()
-      const numbers = cut.oldest(places.left)
-      const read = cut.read(numbers).map(({ number, line }) => [number, line?.body])
-      expect(read, `cut at ${length}`).toEqual(expected)
+  it('give the records back to the engine that has written them, with the keys that are their own', () => {
+    expect(loadAll(writeSegment(join(folder, 'read-back.ndjson')))).toEqual(
+      bodies.map((body, index) => ownKeys[index]! + body),
+    )
+  })
+})
+
+describe('a file that a dead engine has left', () => {
+  it('gives each record with its key, and the time of the newest', () => {
+    const { damaged, newest, records } = recovered(bytes)
+    expect([damaged, newest]).toEqual([0, 1000])
+    expect(records).toEqual(intact(() => true))
+  })
+
+  it('gives every whole record and no other, whichever byte it was cut at', () => {
+    for (let length = 0; length <= bytes.length; length++) {
+      const { records } = recovered(bytes.subarray(0, length))
+      expect(records, `cut at ${length}`).toEqual(intact(({ end }) => end <= length))
     }
   })
 
   it('gives every whole record and no other, whichever bit was flipped', () => {
-    for (let bit = 0; bit < segment.bytes.length * 8; bit++) {
-      const at = bit >> 3
-      const bytes = Buffer.from(segment.bytes)
-      bytes[at]! ^= 1 << (bit & 7)
-      expect(recovered(bytes), `bit ${bit}`).toEqual(intact(({ start, end }) => at < start || at >= end))
+    for (const { at, changed } of flipped()) {
+      const { records } = recovered(changed)
+      expect(records, `byte ${at}`).toEqual(intact(({ start, end }) => at < start || at >= end))
     }
   })
 
-  it('gives every whole record when a piece is missing anywhere', () => {
-    for (let from = 0; from < segment.bytes.length; from += 7) {
-      for (const size of [1, 13, 200]) {
-        const bytes = Buffer.concat([segment.bytes.subarray(0, from), segment.bytes.subarray(from + size)])
-        const found = recovered(bytes)
-        const possible = intact(({ start, end }) => end <= from || start >= from + size)
-        expect(possible, `${size} bytes missing from ${from}`).toEqual(expect.arrayContaining(found))
-        // A line without its line end may run into the remains after it.
-        const certain = intact(({ start, end }) => end < from || start >= from + size)
-        expect(found, `${size} bytes missing from ${from}`).toEqual(expect.arrayContaining(certain))
-      }
-    }
+  it('counts the damaged places, and gives the records after half a line', () => {
+    const { damaged, records } = recovered(Buffer.concat([bytes.subarray(0, 50), bytes, Buffer.alloc(100)]))
+    expect(damaged).toBe(2)
+    expect(records).toEqual(intact(() => true))
   })
 
-  it('gives the same records in pieces of any size', () => {
-    for (const pieceBytes of [1, 7, 64, 1000]) {
-      expect(recovered(segment.bytes, pieceBytes)).toEqual(intact(() => true))
-    }
+  it('gives no line of another bucket, none twice, and none of a number that no spool writes', () => {
+    const foreign = spoolLine(
+      { number: 7, idempotencyKey: 'k', time: 1, body: '{}' },
+      { middle: lineMiddle({ ...name, bucket: 'other' }) },
+    )
+    const late = spoolLine({ number: 2 ** 20, idempotencyKey: 'k', time: 1, body: '{}' }, { middle })
+    const { damaged, records } = recovered(Buffer.concat([bytes, bytes, Buffer.from(`${foreign}\n${late}\n`)]))
+    expect(damaged).toBe(bodies.length + 2)
+    expect(records).toEqual(intact(() => true))
   })
 
-  it('counts the damaged places, and gives the records after half a line', async () => {
-    const half = segment.bytes.subarray(0, 50)
-    const path = join(folder, 'torn.ndjson')
-    writeFileSync(path, Buffer.concat([half, segment.bytes, Buffer.alloc(100)]))
-    const torn = new Segment({ path, lane: 0, severity: 4 })
-    expect(await torn.recover()).toEqual({ damaged: 2, newest: 1000 + bodies.length - 1 })
-    expect(torn.count(places.left)).toBe(bodies.length)
+  it('gives none that is acknowledged', () => {
+    new Acknowledgements(path, nodeFiles).add([1, 2, 5])
+    const { records } = recovered(bytes)
+    rmSync(acknowledgementsOf(path))
+    expect(records.map(([number]) => number)).toEqual([0, 3, 4])
+  })
+
+  it('keeps its order when the clock was set back while it was written', () => {
+    const lines = [5000, 1000, 6000].map((time, number) =>
+      spoolLine({ number, idempotencyKey: `k${number}`, time, body: '{}' }, { middle }),
+    )
+    const { segment, newest } = recovered(Buffer.from(lines.join('\n')))
+    expect([0, 1, 2].map((index) => segment.sequenceOf(index))).toEqual([5000, 5000, 6000])
+    expect(newest).toBe(6000)
   })
 })
 
-describe('damaged acknowledgements', () => {
-  const path = join(folder, 'acknowledged.ndjson')
-  const batches = [[0, 1, 2, 5], [12], [7, 8]]
-  for (const batch of batches) new Acknowledgements(path, nodeFiles).add(batch)
-  const bytes = readFileSync(acknowledgementsOf(path))
-  const expand = (ranges: Iterable<readonly [number, number]>) =>
-    [...ranges].flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index))
-
-  it('name the settled records when nothing is damaged', () => {
-    expect(expand(acknowledged(path))).toEqual(batches.flat())
+describe('a line that is damaged after its record has left memory', () => {
+  it('is lost, whichever bit was flipped, and no other record is', () => {
+    const own = join(folder, 'own.ndjson')
+    for (const { at, changed } of flipped()) {
+      rmSync(own, { force: true })
+      const segment = writeSegment(own)
+      writeFileSync(own, changed)
+      const hit = ranges.findIndex(({ start, end }) => at >= start && at < end)
+      const expected = bodies.map((body, index) => (index === hit ? undefined : ownKeys[index]! + body))
+      expect(loadAll(segment), `byte ${at}`).toEqual(expected)
+    }
   })
 
-  it('name no other record, whichever bit was flipped and wherever they were cut', () => {
-    const known = new Set(batches.flat())
-    const damaged = join(folder, 'damaged.ndjson')
-    for (let bit = 0; bit < bytes.length * 8; bit++) {
-      const changed = Buffer.from(bytes)
-      changed[bit >> 3]! ^= 1 << (bit & 7)
-      writeFileSync(acknowledgementsOf(damaged), changed)
-      const said = expand(acknowledged(damaged))
-      expect(
-        said.filter((number) => !known.has(number)),
-        `bit ${bit}`,
-      ).toEqual([])
-      expect(said.length).toBeGreaterThanOrEqual(batches.flat().length - 4)
-    }
-    for (let length = 0; length < bytes.length; length++) {
-      writeFileSync(acknowledgementsOf(damaged), bytes.subarray(0, length))
-      expect(
-        expand(acknowledged(damaged)).filter((number) => !known.has(number)),
-        `cut at ${length}`,
-      ).toEqual([])
-    }
+  it('is lost with all others when the file is gone', () => {
+    const own = join(folder, 'gone.ndjson')
+    const segment = writeSegment(own)
+    rmSync(own)
+    expect(loadAll(segment)).toEqual(bodies.map(() => undefined))
   })
 })

@@ -1,9 +1,8 @@
 import { Delivery } from '../../src/delivery/delivery.js'
 import { type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
-import { Delivery as NextDelivery } from '../../src/delivery/delivery.js'
 import type { Severity } from '../../src/records/level.js'
-import { loopOver } from './next.js'
+import { loopOver } from './loop.js'
 import { ScriptedSender } from './scripted-sender.js'
 import { VirtualClock } from './virtual-clock.js'
 
@@ -17,7 +16,7 @@ export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualCl
       { kind: 'values', bucket: 'b' },
     ],
     sender,
-    clock,
+    loop: loopOver(clock),
     random: () => 0.5,
     observer: {
       dropped: (lane, { reason, count }) => told.push(`${lane.kind} dropped ${count} ${reason}`),
@@ -36,18 +35,10 @@ export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualCl
     keyPrefix: 'test',
     ...changes,
   }
-  const delivery = deliveryOf(plan)
+  const delivery = new Delivery(plan)
   const log = (body: string, severity: Severity = 2) => delivery.accept(0, { body, severity })
   const value = (body: string) => delivery.accept(1, { body, severity: 6 })
   return { clock, sender, told, delivery, log, value }
-}
-
-/** The delivery that is tested: with `DELIVERY=next` that of src/next, which will take the place of the other. */
-export function deliveryOf(plan: DeliveryPlan): Delivery {
-  if (process.env.DELIVERY !== 'next') return new Delivery(plan)
-  const { clock, store: _, ...rest } = plan
-  const next = new NextDelivery({ ...rest, loop: loopOver(clock) })
-  return next as unknown as Delivery
 }
 
 /** True when the equation of the ledger holds, for the sum and for each lane. */

@@ -1,63 +1,48 @@
-import type { Restored, Room, StoreOwner } from '../../src/delivery/store.js'
-import type { Severity } from '../../src/records/level.js'
+import { KeyWriter } from '../../src/log/idempotency-key.js'
 import { Spool, type SpoolPlan } from '../../src/spool/spool.js'
-import { spoolPlan } from './spool.js'
+import { Logs, lanes } from './logs.js'
 import { VirtualClock } from './virtual-clock.js'
 import { WatchedFiles } from './watched-files.js'
 
-/** A spool without a delivery: what it tells its owner is noted. It writes only when a test says so. */
-export function setUpLoneSpool(
+const hourMs = 3_600_000
+let engines = 0
+
+interface Changes extends Partial<Omit<SpoolPlan, 'clock'>> {
+  readonly clock?: VirtualClock
+  readonly maxQueueBytes?: number
+}
+
+/** A spool with logs in a real folder, in virtual time. It writes only when a test says so, and each second. */
+export function setUpSpool(
   dir: string,
-  { clock = new VirtualClock(), ...changes }: Partial<SpoolPlan> & { readonly clock?: VirtualClock } = {},
+  { clock = new VirtualClock(), maxQueueBytes = 64_000_000, ...changes }: Changes = {},
 ) {
   const said: string[] = []
   const disk = new WatchedFiles()
-  const tasks: (() => void)[] = []
-  const defer = (task: () => void) => void tasks.push(task)
-  const spool = new Spool({ ...spoolPlan(dir, { clock, said }), files: disk.files, defer, ...changes })
-  const owner = new NotingOwner()
-  spool.start(owner)
-  /** Give a record with such a text to the first lane. Undefined when the spool does not take it. */
-  const keep = (text: string, severity: Severity = 2) => {
-    const body = JSON.stringify({ message: text })
-    return spool.keep(0, { body, bytes: Buffer.byteLength(body), severity, idempotencyKey: `key-${text.slice(0, 9)}` })
-  }
-  return { clock, said, disk, tasks, spool, owner, keep }
+  const keys = new KeyWriter(`engine${++engines}`)
+  const spool = new Spool({
+    dir,
+    url: 'http://127.0.0.1:1/',
+    lanes,
+    keys,
+    maxBytes: 4_194_304,
+    maxAgeMs: 72 * hourMs,
+    sync: false,
+    clock,
+    wallClock: () => 1_700_000_000_000 + clock.now(),
+    random: () => 0.5,
+    report: (text) => said.push(text),
+    files: disk.files,
+    ...changes,
+  })
+  const logs = new Logs(spool, { keys, maxQueueBytes })
+  spool.start(logs)
+  return { clock, said, disk, spool, logs, keys }
 }
 
-class NotingOwner implements StoreOwner {
-  /** The calls in their order, without those of `written`. */
-  readonly told: unknown[] = []
-  readonly restored: Restored[] = []
-  /** How often records were restored. */
-  restores = 0
-  /** How often all records were on disk. */
-  writes = 0
-  /** For adopted records. */
-  free: Room = { records: 1000, bytes: 1_000_000 }
-
-  room(): Room {
-    return this.free
-  }
-
-  adopt(lane: number, count: number): void {
-    this.told.push({ adopt: count, lane })
-  }
-
-  restore(_lane: number, records: readonly Restored[]): void {
-    this.restores++
-    this.restored.push(...records)
-  }
-
-  written(): void {
-    this.writes++
-  }
-
-  forgotten(lane: number, count: number): void {
-    this.told.push({ forgotten: count, lane })
-  }
-
-  lost(lane: number, loss: Parameters<StoreOwner['lost']>[1]): void {
-    this.told.push({ lost: loss, lane })
-  }
+/** An engine has ended and has left records with such texts. */
+export function leave(dir: string, messages: readonly string[], changes: Changes = {}): void {
+  const { spool, logs } = setUpSpool(dir, changes)
+  for (const message of messages) logs.keep(message)
+  spool.close()
 }

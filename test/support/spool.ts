@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
 import type { OutgoingBatch } from '../../src/delivery/sender.js'
+import { KeyWriter } from '../../src/log/idempotency-key.js'
 import { Spool, type SpoolPlan } from '../../src/spool/spool.js'
 import { readSpoolLine, type SpoolLine } from '../../src/spool/spool-line.js'
 
-import { spooledSender } from '../../src/spool/spooled-sender.js'
 import { recordsOf } from './batch.js'
 import { setUp } from './delivery.js'
 import { answers, ScriptedSender } from './scripted-sender.js'
@@ -42,12 +42,17 @@ class KeyedSender extends ScriptedSender {
 /** The plan of a spool in virtual time. Its messages go to `said`. */
 export function spoolPlan(
   dir: string,
-  { clock, said }: { readonly clock: VirtualClock; readonly said: string[] },
+  {
+    clock,
+    said,
+    keyPrefix = 'test',
+  }: { readonly clock: VirtualClock; readonly said: string[]; readonly keyPrefix?: string },
 ): SpoolPlan {
   return {
     dir,
     url: 'http://127.0.0.1:1/',
     lanes,
+    keys: new KeyWriter(keyPrefix),
     maxBytes: 1_048_576,
     maxAgeMs: 72 * hourMs,
     sync: false,
@@ -58,6 +63,8 @@ export function spoolPlan(
   }
 }
 
+let engines = 0
+
 /** A delivery with a spool in a real folder, in virtual time, over a scripted sender. */
 export function setUpSpool(
   dir: string,
@@ -66,10 +73,10 @@ export function setUpSpool(
   const clock = changes.clock ?? new VirtualClock()
   const said: string[] = []
   const sender = new KeyedSender(clock)
-  const spool = new Spool({ ...spoolPlan(dir, { clock, said }), ...changes.spool })
-  const spooled = spooledSender(sender, () => spool.commit())
-  const { delivery, told, log, value } = setUp({ sender: spooled, store: spool, ...changes.delivery }, clock)
-  spool.start(delivery.buffer)
+  const keyPrefix = `engine${++engines}`
+  const spool = new Spool({ ...spoolPlan(dir, { clock, said, keyPrefix }), ...changes.spool })
+  const { delivery, told, log, value } = setUp({ sender, backing: spool, keyPrefix, ...changes.delivery }, clock)
+  spool.start(delivery)
   return { clock, sender, spool, delivery, told, said, log, value }
 }
 

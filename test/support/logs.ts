@@ -1,13 +1,13 @@
-import type { DropReason } from '../../../src/delivery/ledger.js'
-import { LedgerBook } from '../../../src/delivery/ledger-book.js'
-import type { Backing } from '../../../src/log/backing.js'
-import type { KeyWriter } from '../../../src/log/idempotency-key.js'
-import { MemoryBounds } from '../../../src/log/memory-bounds.js'
-import { RecordLog } from '../../../src/log/record-log.js'
-import { gone, inFlight, type Ref, ready } from '../../../src/log/segment.js'
-import { Batch, maxBatch } from '../../../src/delivery/batch.js'
-import type { SpoolOwner } from '../../../src/spool/left-records.js'
-import type { Severity } from '../../../src/records/level.js'
+import { Batch, maxBatch } from '../../src/delivery/batch.js'
+import type { DropReason } from '../../src/delivery/ledger.js'
+import { LedgerBook } from '../../src/delivery/ledger-book.js'
+import type { Backing } from '../../src/log/backing.js'
+import type { KeyWriter } from '../../src/log/idempotency-key.js'
+import { MemoryBounds } from '../../src/log/memory-bounds.js'
+import { RecordLog } from '../../src/log/record-log.js'
+import { gone, inFlight, type Ref, ready } from '../../src/log/segment.js'
+import type { Severity } from '../../src/records/level.js'
+import type { SpoolOwner } from '../../src/spool/left-records.js'
 
 export const lanes = [
   { kind: 'logs', bucket: 'b' },

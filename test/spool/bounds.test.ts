@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { segmentsIn, spoolFolder } from '../../support/spool.js'
 import { isOnDisk } from '../support/logs.js'
-import { leave, setUpSpool } from '../support/spool.js'
+import { leave, setUpSpool } from '../support/lone-spool.js'
+import { segmentsIn, spoolFolder } from '../support/spool.js'
 
 const hourMs = 3_600_000
 const sizeOf = (dir: string) => segmentsIn(dir).reduce((sum, path) => sum + statSync(path).size, 0)

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { LaneFolder, laneFinder, severityOfFile } from '../../../src/spool/lane-folder.js'
-import { Locks, lockOf, machineLocks } from '../../../src/spool/lock.js'
-import { machineOwners } from '../../../src/spool/owner.js'
-import { spoolFolder } from '../../support/spool.js'
-import { WatchedFiles } from '../../support/watched-files.js'
+import { LaneFolder, laneFinder, severityOfFile } from '../../src/spool/lane-folder.js'
+import { Locks, lockOf, machineLocks } from '../../src/spool/lock.js'
+import { machineOwners } from '../../src/spool/owner.js'
+import { spoolFolder } from '../support/spool.js'
+import { WatchedFiles } from '../support/watched-files.js'
 
 const url = 'http://service.test/'
 const lane = { kind: 'logs', bucket: 'b' } as const

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { filesIn, segmentsIn, spoolFolder } from '../../support/spool.js'
-import { leave, setUpSpool } from '../support/spool.js'
+import { leave, setUpSpool } from '../support/lone-spool.js'
+import { filesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
 /** A process with a spool, which does what it is told. */
 class Program {

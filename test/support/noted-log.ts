@@ -1,5 +1,5 @@
-import { gone, inFlight, type Segment, type SegmentLog, type State } from '../../../src/log/segment.js'
-import type { Severity } from '../../../src/records/level.js'
+import { gone, inFlight, type Segment, type SegmentLog, type State } from '../../src/log/segment.js'
+import type { Severity } from '../../src/records/level.js'
 
 /** A log in name only: it notes what is said of its segments. */
 export class NotedLog implements SegmentLog {

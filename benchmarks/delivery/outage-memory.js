@@ -6,8 +6,8 @@ import { modules } from '../../tools/modules.js'
 import { startApplication } from '../support/contest.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
-/** @type {typeof import('../../src/delivery/delivery.js')} */
-const { Delivery } = await modules('delivery/delivery')
+/** @type {typeof import('../../src/delivery/delivery.js') & typeof import('../../src/runtime/loop.js')} */
+const { Delivery, systemLoop } = await modules('delivery/delivery', 'runtime/loop')
 
 // Memory in an hour of outage, 1,000 records a second, every connection refused. Twice: delivery itself in virtual time, with every
 // backoff and probe of that hour, its heap after a garbage collection; and a whole process with pino's worker, resident memory as the
@@ -51,7 +51,7 @@ async function hourOfDelivery(messageBytes) {
       },
       async close() {},
     },
-    clock,
+    loop: { ...systemLoop, now: () => clock.now(), schedule: (...timer) => clock.schedule(...timer) },
     random: Math.random,
     observer: silent,
     limits: { maxQueueRecords, maxQueueBytes },

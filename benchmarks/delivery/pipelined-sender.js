@@ -6,13 +6,15 @@ import { modules } from '../../tools/modules.js'
 import { certificates } from '../support/certificates.js'
 import { compare, perRecord, printMedians, startServer } from '../support/measure.js'
 
-/** @type {typeof import('../../src/delivery/fresh-log.js') & typeof import('../../src/delivery/record-batch.js') & typeof import('../../src/delivery/sent-records.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/log/idempotency-key.js') & typeof import('../../src/runtime/loop.js')} */
-const { FreshLog, KeyWriter, RecordBatch, SentRecords, PipelinedSender, systemLoop } = await modules(
-  'delivery/fresh-log',
-  'delivery/record-batch',
-  'delivery/sent-records',
+/** @type {typeof import('../../src/delivery/batch.js') & typeof import('../../src/delivery/ledger-book.js') & typeof import('../../src/http/pipelined-sender.js') & typeof import('../../src/log/backing.js') & typeof import('../../src/log/idempotency-key.js') & typeof import('../../src/log/memory-bounds.js') & typeof import('../../src/log/record-log.js') & typeof import('../../src/runtime/loop.js')} */
+const { Batch, KeyWriter, LedgerBook, MemoryBounds, noBacking, PipelinedSender, RecordLog, systemLoop } = await modules(
+  'delivery/batch',
+  'delivery/ledger-book',
   'http/pipelined-sender',
+  'log/backing',
   'log/idempotency-key',
+  'log/memory-bounds',
+  'log/record-log',
   'runtime/loop',
 )
 
@@ -39,6 +41,14 @@ const body = JSON.stringify({
 const authority = readFileSync(certificates.cert)
 const keys = new KeyWriter(crypto.randomUUID())
 
+/** What becomes of the batches that are on their way. @type {Map<import('../../src/delivery/batch.js').Batch, import('../../src/delivery/batch.js').BatchOwner>} */
+const owners = new Map()
+/** @type {import('../../src/delivery/batch.js').BatchOwner} */
+const owner = {
+  onSettle: (batch, ...outcome) => owners.get(batch)?.onSettle(batch, ...outcome),
+  onDone: (batch) => owners.get(batch)?.onDone(batch),
+}
+
 /**
  * A batch as an engine makes it: its keys follow from the sequences of its records, which have four digits each.
  *
@@ -46,21 +56,23 @@ const keys = new KeyWriter(crypto.randomUUID())
  * @param {number} depth
  */
 function batchOf(number, depth) {
-  const log = new FreshLog((sequence) => keys.textOf(sequence))
+  const lane = /** @type {const} */ ({ kind: 'logs', bucket: 'b' })
+  const limits = { maxQueueRecords: depth, maxQueueBytes: 2 ** 30 }
+  const bounds = new MemoryBounds({ limits, backing: noBacking, isGated: () => false, lost() {} })
+  const log = new RecordLog({ lane: 0, severity: 2, ledger: new LedgerBook([lane]), bounds, backing: noBacking })
   for (let index = 0; index < depth; index++) {
     const { memory, at } = log.room(body.length)
-    log.stage(memory.write(body, at), 2, 36 ** 3 + number * depth + index, 0)
-    log.commit()
+    log.append(memory.write(body, at), 36 ** 3 + number * depth + index, 0, 'none')
   }
-  const batch = new RecordBatch(keys)
-  log.cut(batch, depth)
+  const batch = new Batch({ ...lane, keys, owner })
+  log.take(batch, depth, Number.POSITIVE_INFINITY)
   return batch
 }
 
 const userAgent = `sluice/0.1.0 node/${process.versions.node}`
 
 /** @typedef {{ echo?: boolean, secure?: boolean }} ServerOptions */
-/** @typedef {readonly import('../../src/delivery/record-batch.js').RecordBatch[]} Batches one for each connection; it is sent again and again */
+/** @typedef {readonly import('../../src/delivery/batch.js').Batch[]} Batches one for each connection; it is sent again and again */
 
 /** @param {URL} url @param {ServerOptions & { batches: Batches }} options */
 async function bare({ host, port }, { echo = false, secure = false, batches }) {
@@ -109,18 +121,18 @@ async function bare({ host, port }, { echo = false, secure = false, batches }) {
 async function pipelined(sender, batches) {
   let left = records
   let delivered = 0
-  /** @param {number} _ @param {import('../../src/delivery/sender.js').Outcome} outcome */
-  const settle = (_, outcome, count = 1) => {
-    if (outcome.type === 'delivered') delivered += count
-  }
   await Promise.all(
     batches.map(async (batch) => {
       while (left > 0) {
         left -= batch.length
         await new Promise((resolve) => {
-          const over = () => resolve(undefined)
-          const about = { kind: /** @type {const} */ ('logs'), bucket: 'b', probe: false, fresh: false, settle, over }
-          sender.send(new SentRecords(batch, { ...about, woken() {}, parted() {} }))
+          owners.set(batch, {
+            onSettle(_batch, _index, outcome, count) {
+              if (outcome.type === 'delivered') delivered += count
+            },
+            onDone: () => resolve(undefined),
+          })
+          sender.send(batch)
         })
       }
     }),

@@ -1,8 +1,8 @@
 import { modules } from '../../tools/modules.js'
 import { perRecord } from '../support/measure.js'
 
-/** @type {typeof import('../../src/delivery/delivery.js') & typeof import('../../src/runtime/clock.js')} */
-const { Delivery, systemClock } = await modules('delivery/delivery', 'runtime/clock')
+/** @type {typeof import('../../src/delivery/delivery.js') & typeof import('../../src/runtime/loop.js')} */
+const { Delivery, systemLoop } = await modules('delivery/delivery', 'runtime/loop')
 
 // Does a record cost the same whatever number waits before it? Fill the queue while the service is held up, let it drain, and shed
 // from a full one; CPU per record at a thousand and at a million.
@@ -25,7 +25,7 @@ async function measure(waiting) {
       },
       async close() {},
     },
-    clock: systemClock,
+    loop: systemLoop,
     random: Math.random,
     observer: silent,
     limits: { maxQueueRecords: waiting, maxQueueBytes: 2 ** 40 },

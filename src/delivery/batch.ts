@@ -1,7 +1,7 @@
 import type { KeyWriter } from '../log/idempotency-key.js'
 import { type BatchSpace, inFlight, type Segment } from '../log/segment.js'
 import type { RecordKind } from '../records/wire.js'
-import type { Outcome, Outgoing, OutgoingBatch } from './sender.js'
+import type { Outcome, Outgoing, OutgoingBatch, UsableConnection } from './sender.js'
 
 /** Most records in one batch on one connection. The number in use adapts to the service. */
 export const maxBatch = 256
@@ -32,7 +32,7 @@ export class Batch implements OutgoingBatch, BatchSpace {
   readonly segments: Segment[] = []
   readonly indexes = new Uint32Array(maxBatch)
   probe = false
-  fresh = false
+  connection: UsableConnection = 'any'
   /** It went out on a connection that had been idle. */
   wasWoken = false
   /** Some records waited until others were answered. The time between answers then says nothing about the server. */
@@ -110,7 +110,7 @@ export class Batch implements OutgoingBatch, BatchSpace {
     this.loaded = undefined
     this.lowest = Number.POSITIVE_INFINITY
     this.probe = false
-    this.fresh = false
+    this.connection = 'any'
     this.wasWoken = false
     this.wasParted = false
   }

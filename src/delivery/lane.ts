@@ -335,8 +335,6 @@ export class Flight {
   readonly startedAt: number
   /** Count of settled records of the lane when it left. */
   readonly settledBefore: number
-  /** It left while a drain waited, on a connection that lived. */
-  readonly fresh: boolean
   /** 1 for each record without an outcome. */
   open: Uint8Array
   /** Records without an outcome. */
@@ -359,14 +357,12 @@ export class Flight {
     readonly way: Way
     readonly batch: Batch
     readonly startedAt: number
-    readonly fresh: boolean
   }) {
     this.lane = plan.lane
     this.way = plan.way
     this.batch = plan.batch
     this.startedAt = plan.startedAt
     this.settledBefore = plan.lane.settled
-    this.fresh = plan.fresh
     this.open = new Uint8Array(plan.batch.length).fill(1)
     this.unsettled = plan.batch.length
   }

@@ -4,7 +4,7 @@ import { Flight, type Lane, type Way } from './lane.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { DeliveryPlan } from './plan.js'
 import { patienceMs, suspectsBeside } from './rules.js'
-import type { Sender } from './sender.js'
+import type { Sender, UsableConnection } from './sender.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
 
@@ -217,12 +217,17 @@ export class NextBatch {
 
   #send(lane: Lane, batch: Batch, way: Way): void {
     const { turn } = this.#plan
-    const fresh = turn.isDraining
     batch.probe = way === 'probe'
-    batch.fresh = fresh
-    const flight = new Flight({ lane, way, batch, startedAt: turn.now, fresh })
+    batch.connection = this.#connectionFor(batch)
+    const flight = new Flight({ lane, way, batch, startedAt: turn.now })
     lane.flights.add(flight)
     turn.want({ type: 'send', flight })
+  }
+
+  /** A suspect that has got no answer shows on a new connection whose fault that was. A drain has no time for a connection that may be lost. */
+  #connectionFor({ segments, indexes }: Batch): UsableConnection {
+    if (segments[0]!.trials?.get(indexes[0]!)?.unanswered === true) return 'new'
+    return this.#plan.turn.isDraining ? 'lively' : 'any'
   }
 
   #batch(lane: Lane): Batch {
@@ -266,7 +271,7 @@ export class NextBatch {
         places.push(index)
       }
       batch.probe = flight.way === 'probe'
-      batch.fresh = true
+      batch.connection = 'lively'
       // The first of the two may settle the records while the other one waits for its connection.
       flight.batch.detach()
       flight.raced = true
@@ -279,7 +284,7 @@ export class NextBatch {
 
   /** On the clock: when the flight is sent once more; infinity when it is not. */
   #raceAt(lane: Lane, flight: Flight): number {
-    const mayBeLost = flight.isDoubtful || (this.#plan.turn.isDraining && !flight.fresh)
+    const mayBeLost = flight.isDoubtful || (this.#plan.turn.isDraining && flight.batch.connection === 'any')
     if (flight.raced || !mayBeLost || this.#plan.sender.carriage(lane.name.kind).repeatable !== true) {
       return Number.POSITIVE_INFINITY
     }

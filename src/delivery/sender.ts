@@ -10,6 +10,12 @@ export interface Outgoing {
   readonly idempotencyKey: string
 }
 
+/**
+ * `any` that is open. `lively`: none that has been idle, because that one may be lost, and nothing can wait to find out. `new`: none that had
+ * a request before, because that one may be about to end.
+ */
+export type UsableConnection = 'any' | 'lively' | 'new'
+
 /** Records that go out on one connection in one go, one request each. The bodies and keys are bytes, which a sender copies out. */
 export interface OutgoingBatch {
   readonly kind: RecordKind
@@ -17,8 +23,8 @@ export interface OutgoingBatch {
   readonly length: number
   /** True for one record that tests the service. */
   readonly probe: boolean
-  /** True where it must not go out on a connection that has been idle: that one may be lost, and nothing can wait to find out. */
-  readonly fresh: boolean
+  /** It goes out on one of these. */
+  readonly connection: UsableConnection
   /** Length of a body. */
   bytesOf(index: number): number
   /** Copy `count` bodies, from that at `index` on, one behind another to `at`. Returns the position behind them. */

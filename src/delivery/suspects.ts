@@ -2,11 +2,11 @@ import { suspect, type Trial } from '../log/segment.js'
 import { fullJitter } from './backoff.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
-import { type Failure, noWait, type Rejection, type Wait } from './rules.js'
+import { type Failure, isAmbiguous, noWait, type Rejection, type Wait } from './rules.js'
 import type { Turn } from './turn.js'
 
 /** A suspect is rejected after this many failures, each with another record of its lane delivered since the one before. */
-const failuresToReject = 8
+export const failuresToReject = 8
 /** A drain gives up a suspect that failed within it, and this many times in a row without a success of its lane. */
 const failuresInVain = 2
 /** Suspects slow down after more failures in a row than this, without a success of their lane in between. */
@@ -70,6 +70,7 @@ export class Suspects {
     trial.settledBefore = lane.settled
     trial.fails++
     trial.failedAt = turn.now
+    trial.unanswered = isAmbiguous(outcome)
     return trial.failures < failuresToReject ? undefined : rejection(outcome)
   }
 
@@ -125,6 +126,7 @@ function vainOf({ vain, settledBefore }: Trial, { settled }: Lane): number {
 function begin(trial: Trial, pressed: boolean): void {
   trial.blame = suspect
   trial.pressed = pressed
+  trial.unanswered = false
   trial.failures = 0
   trial.fails = 0
   trial.vain = 0

@@ -1,5 +1,5 @@
 import type { RecordKind } from '../records/wire.js'
-import type { Outcome, Outgoing, OutgoingBatch } from './sender.js'
+import type { Outcome, Outgoing, OutgoingBatch, UsableConnection } from './sender.js'
 
 export interface TextBatchPlan {
   readonly kind: RecordKind
@@ -7,8 +7,8 @@ export interface TextBatchPlan {
   readonly records: readonly Outgoing[]
   /** @default false */
   readonly probe?: boolean
-  /** @default false */
-  readonly fresh?: boolean
+  /** @default any */
+  readonly connection?: UsableConnection
   readonly settle: (index: number, outcome: Outcome, count?: number) => void
   /** @default nothing */
   readonly done?: () => void
@@ -19,7 +19,7 @@ export class TextBatch implements OutgoingBatch {
   readonly kind: RecordKind
   readonly bucket: string
   readonly probe: boolean
-  readonly fresh: boolean
+  readonly connection: UsableConnection
   readonly mostKeyBytes: number
   readonly #plan: TextBatchPlan
 
@@ -28,7 +28,7 @@ export class TextBatch implements OutgoingBatch {
     this.kind = plan.kind
     this.bucket = plan.bucket
     this.probe = plan.probe ?? false
-    this.fresh = plan.fresh ?? false
+    this.connection = plan.connection ?? 'any'
     this.mostKeyBytes = Math.max(0, ...plan.records.map(({ idempotencyKey }) => idempotencyKey.length))
   }
 

@@ -9,14 +9,14 @@ export interface Aged {
   readonly limit: number
 }
 
-/** Answers without an unforeseen close, after which the server is trusted again. */
+/** Answers without an unforeseen close, after which a rule is put to the test, and a server without a rule is trusted again. */
 const answersToTrust = 10_000
 
 /**
  * Foresees the number of requests that a server takes on a connection, from its word (`keep-alive: max=N`) or from the closes so far. Many
  * servers process pipelined requests side by side, so that those behind the last answer of a connection may have been processed. So nothing
- * is written beyond a foreseen end. After a close that was not foreseen, one request at a time goes out on each connection, until the
- * closes follow a rule or stay away.
+ * is written beyond a foreseen end: the connection is ended there, because the close of the server may be on its way. After a close that was
+ * not foreseen, one request at a time goes out on each connection, until the closes follow a rule or stay away.
  */
 export class ConnectionLife {
   /** The word of the server for new connections. */
@@ -39,7 +39,9 @@ export class ConnectionLife {
   answered(count: number): void {
     if (this.#closedAfter === undefined) return
     this.#answersSince += count
-    if (this.#rule === undefined && this.#answersSince >= answersToTrust) this.#closedAfter = undefined
+    if (this.#answersSince < answersToTrust) return
+    if (this.#rule === undefined) this.#closedAfter = undefined
+    else this.#distrust(this.#rule)
   }
 
   /** Requests that may be written at once on a connection without unanswered ones. 0 when it is about to end. */
@@ -47,9 +49,8 @@ export class ConnectionLife {
     if (served >= limit) return 0
     // A repeated value is a wrong number. The first answer of a connection that may close can tell when it does.
     if (kind === 'values' && served === 0 && this.#mayClose(limit)) return 1
-    if (this.#rule !== undefined && served >= this.#rule) this.#distrust(this.#rule)
-    if (this.#rule === undefined) return this.#closedAfter === undefined ? limit - served : 1
-    return Math.min(limit, this.#rule) - served
+    if (this.#rule !== undefined) return Math.max(0, Math.min(limit, this.#rule) - served)
+    return this.#closedAfter === undefined ? limit - served : 1
   }
 
   /** Call it when a connection has ended as the server announced. */

@@ -3,7 +3,7 @@ import type { Loop } from '../runtime/loop.js'
 import type { ConnectionLife, PipelineWatch } from './connection-life.js'
 import type { Claim, ConnectionSlots, Holder } from './connection-slots.js'
 import { describeError } from './describe-error.js'
-import { doubtfulMs } from './idle-times.js'
+import { idleBelowMs } from './idle-times.js'
 import { type ConnectionOwner, PipelinedConnection } from './pipelined-connection.js'
 import type { Transmission } from './transmission.js'
 import type { Dial, Wire } from './wire.js'
@@ -45,9 +45,8 @@ export class ConnectionPool implements ConnectionOwner, Holder {
     }
     const { batch } = transmission
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      const wasIdle = connection.idleMs >= doubtfulMs
-      if (!connection.stale && !(wasIdle && batch.fresh)) {
-        if (wasIdle) batch.woken()
+      if (!connection.stale && connection.idleMs < idleBelowMs[batch.connection]) {
+        if (connection.idleMs >= idleBelowMs.lively) batch.woken()
         connection.carry(transmission)
         return
       }

@@ -1,8 +1,16 @@
+import type { UsableConnection } from '../delivery/sender.js'
+
 /** A connection that has been idle for so long is not used again: a NAT may have forgotten it, and then the next request gets no answer. */
 export const longestIdleMs = 15_000
 
 /** A connection that has been idle for so long may be lost without a sign. One that is in use has only just been answered. */
-export const doubtfulMs = 1000
+const doubtfulMs = 1000
+
+/** The connections that a batch goes out on have been idle for less than this. */
+export const idleBelowMs = { any: longestIdleMs, lively: doubtfulMs, new: 0 } as const satisfies Record<
+  UsableConnection,
+  number
+>
 
 /** Time for an idle connection where the server says nothing. Servers keep one for 5 s at least. */
 const unspokenMs = 4000

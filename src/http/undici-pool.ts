@@ -1,11 +1,12 @@
 import type { Duplex } from 'node:stream'
 import type * as undici from 'undici'
+import type { UsableConnection } from '../delivery/sender.js'
 import type { Loop } from '../runtime/loop.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { type Claim, ConnectionSlots, type Holder } from './connection-slots.js'
 import { type ConnectionOptions, holdingConnector, quietConnector, quietly } from './connector.js'
 import { describeError } from './describe-error.js'
-import { doubtfulMs, longestIdleMs } from './idle-times.js'
+import { idleBelowMs } from './idle-times.js'
 import { loadedUndici, loadUndici } from './load-undici.js'
 import { endOf } from './wire.js'
 
@@ -35,7 +36,7 @@ export interface UndiciRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
   /** True where it must not go out on a connection that has been idle. @default false */
-  readonly fresh?: boolean | undefined
+  readonly connection?: UsableConnection
   /** Abandons the request. */
   readonly signal?: AbortSignal | undefined
 }
@@ -63,7 +64,7 @@ export class UndiciPool implements Holder {
   }
 
   /** One attempt at a request. Never rejects. */
-  exchange({ signal, body, fresh = false, ...request }: UndiciRequest): Promise<Exchange> {
+  exchange({ signal, body, connection = 'any', ...request }: UndiciRequest): Promise<Exchange> {
     return new Promise((resolve) => {
       const { loop, requestTimeoutMs, maxBodyBytes, origin } = this.#plan
       const cancel = () => collector.cancel(new Error('aborted'))
@@ -81,7 +82,7 @@ export class UndiciPool implements Holder {
         },
       })
       // They may be lost without a sign.
-      if (loop.now() - this.#endedAt >= (fresh ? doubtfulMs : longestIdleMs)) while (this.giveWay());
+      if (loop.now() - this.#endedAt >= idleBelowMs[connection]) while (this.giveWay());
       this.#underWay++
       signal?.addEventListener('abort', cancel)
       const dispatch = (dispatcher: undici.Dispatcher) => {
@@ -149,7 +150,7 @@ export class UndiciPool implements Holder {
       pipelining: 1,
       headersTimeout: 0,
       bodyTimeout: 0,
-      keepAliveMaxTimeout: longestIdleMs,
+      keepAliveMaxTimeout: idleBelowMs.any,
     }
     const straight = { connectTimeoutMs: requestTimeoutMs, ...connection }
     if (proxyUrl === undefined) {

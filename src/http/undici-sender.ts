@@ -1,4 +1,4 @@
-import type { Carriage, Outcome, Outgoing, OutgoingBatch, Sender } from '../delivery/sender.js'
+import type { Carriage, Outcome, Outgoing, OutgoingBatch, Sender, UsableConnection } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
@@ -41,10 +41,10 @@ export class UndiciSender implements Sender {
   }
 
   async #sendAll(batch: OutgoingBatch): Promise<void> {
-    const { kind, bucket, fresh } = batch
+    const { kind, bucket, connection } = batch
     const path = this.#path(kind, bucket)
     for (let index = 0; index < batch.length; index++) {
-      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record: batch.textOf(index), fresh }) })
+      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record: batch.textOf(index), connection }) })
     }
     endSafely(batch)
   }
@@ -55,13 +55,13 @@ export class UndiciSender implements Sender {
 
   async #post(
     kind: RecordKind,
-    { path, record, fresh }: { path: string; record: Outgoing; fresh: boolean },
+    { path, record, connection }: { path: string; record: Outgoing; connection: UsableConnection },
   ): Promise<Outcome> {
     const { apiKey: source, userAgent } = this.#plan
     const { body, idempotencyKey } = record
     const usedKey = source.reveal()
     const headers = { ...requestHeaders({ apiKey: usedKey, userAgent }), 'idempotency-key': idempotencyKey }
-    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers, fresh })
+    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers, connection })
     this.#learn(exchange, idempotencyKey)
     return safeOutcome(() => outcomeOf(exchange), { source, usedKey })
   }

@@ -55,6 +55,8 @@ export interface Trial extends Ref {
   settledBefore: number
   /** Back-pressure made it a suspect. */
   pressed: boolean
+  /** As a suspect it was sent, and got no answer the last time. */
+  unanswered: boolean
   /** On the clock: when its own next attempt is due; infinity while it waits for none. */
   dueAt: number
 }

@@ -19,6 +19,7 @@ export function trialOf(segment: Segment, index: number): Trial {
     deliveredBefore: -1,
     settledBefore: -1,
     pressed: false,
+    unanswered: false,
     dueAt: Number.POSITIVE_INFINITY,
   }
   segment.trials.set(index, trial)

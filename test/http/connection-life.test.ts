@@ -41,14 +41,19 @@ describe('the requests that may be written on a connection', () => {
     expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(50)
   })
 
-  it('are one again when the rule is broken: by an earlier close, or by a server that goes on', () => {
-    for (const broken of ['closes', 'goes on']) {
-      const life = new ConnectionLife()
-      for (let close = 0; close < 2; close++) life.closed({ served: 50, limit: unlimited })
-      if (broken === 'closes') life.closed({ served: 20, limit: unlimited })
-      else expect(life.allowance('logs', { served: 50, limit: unlimited })).toBe(1)
-      expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
-    }
+  it('are none where the closes say that the next one is on its way', () => {
+    const life = new ConnectionLife()
+    for (let close = 0; close < 2; close++) life.closed({ served: 1, limit: unlimited })
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
+    expect(life.allowance('logs', { served: 1, limit: unlimited })).toBe(0)
+    expect(life.allowance('logs', { served: 2, limit: unlimited })).toBe(0)
+  })
+
+  it('are one again when the rule is broken by an earlier close', () => {
+    const life = new ConnectionLife()
+    for (let close = 0; close < 2; close++) life.closed({ served: 50, limit: unlimited })
+    life.closed({ served: 20, limit: unlimited })
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
   })
 
   it('are not changed by a close that the server had announced', () => {
@@ -70,11 +75,18 @@ describe('the requests that may be written on a connection', () => {
     expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
   })
 
-  it('follow a rule for as long as it holds, whatever the number of answers', () => {
-    const life = new ConnectionLife()
-    for (let close = 0; close < 2; close++) life.closed({ served: 50, limit: unlimited })
-    life.answered(20_000)
-    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(50)
+  it('follow a rule for ten thousand answers, then one shows at a time whether it still holds', () => {
+    for (const holds of [true, false]) {
+      const life = new ConnectionLife()
+      for (let close = 0; close < 2; close++) life.closed({ served: 50, limit: unlimited })
+      life.answered(9999)
+      expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(50)
+      life.answered(1)
+      expect(life.allowance('logs', { served: 50, limit: unlimited })).toBe(1)
+      if (holds) life.closed({ served: 50, limit: unlimited })
+      else life.answered(10_000)
+      expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(holds ? 50 : unlimited)
+    }
   })
 })
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { failuresToReject } from '../../src/delivery/suspicion.js'
+import { failuresToReject } from '../../src/delivery/suspects.js'
 import { full } from '../support/full.js'
 import type { Poison } from './faults.js'
 import { type Burst, deriveSchedule, type Schedule } from './schedule.js'

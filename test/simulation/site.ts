@@ -1,4 +1,4 @@
-import { maxBatch } from '../../src/delivery/record-batch.js'
+import { maxBatch } from '../../src/delivery/batch.js'
 import type { EngineDelivery } from '../../src/engine/engine-delivery.js'
 import type { Machine } from '../../src/engine/machine.js'
 import type { SluiceOptions } from '../../src/options/options.js'

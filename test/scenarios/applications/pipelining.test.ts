@@ -48,7 +48,7 @@ function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {}, maxBatch 
       { kind: 'values', bucket },
     ],
     sender,
-    clock: systemLoop,
+    loop: systemLoop,
     random: Math.random,
     observer: silentObserver,
     limits: { maxQueueRecords: 1_000_000, maxQueueBytes: 2 ** 30 },

@@ -15,6 +15,8 @@ import type { EnginePosition } from './worker-position.js'
 export interface ExitWay {
   readonly loop: ExitLoop
   readonly sender: Sender
+  /** Why it delivered nothing more, where that is not the service's fault. */
+  trouble(): string | undefined
 }
 
 export interface EngineSpoolPlan {
@@ -103,6 +105,8 @@ export class EngineDelivery extends Delivery {
     const step = this.drainSync(exit.loop, exit.sender, { timeoutMs: deadline - loop.now(), brief })
     return (waitMs) => {
       if (!step(waitMs)) return false
+      const trouble = exit.trouble()
+      if (trouble !== undefined && this.stats().queued > 0) this.failed(trouble)
       exit.loop.close()
       return true
     }

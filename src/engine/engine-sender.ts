@@ -1,10 +1,9 @@
 import type { Sender } from '../delivery/sender.js'
-import { openSender } from '../http/auto-sender.js'
-import { ExitSender } from '../http/exit-sender.js'
+import { type OpenSenderPlan, openExitSender, openSender } from '../http/auto-sender.js'
 import { proxyFor } from '../http/proxy.js'
-import type { SenderPlan } from '../http/sender-plan.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { ApiKey } from '../options/secret.js'
+import type { RecordKind } from '../records/wire.js'
 import { userAgent } from '../runtime/version.js'
 import type { ExitWay } from './engine-delivery.js'
 import type { Machine } from './machine.js'
@@ -16,7 +15,7 @@ export type ReportSender = (code: 'SLUICE_PIPELINING' | 'SLUICE_PROXY', text: st
 export class EngineSender {
   readonly sender: Sender
   readonly #machine: Machine
-  readonly #plan: Omit<SenderPlan, 'loop'> & { readonly maxBatch: number; readonly proxyUrl: string | undefined }
+  readonly #plan: Omit<OpenSenderPlan, 'loop' | 'pipelining'>
 
   constructor(options: ResolvedOptions, { machine, report }: { machine: Machine; report: ReportSender }) {
     const { url, maxConnections, pipelining, requestTimeoutMs } = options
@@ -30,13 +29,9 @@ export class EngineSender {
       proxyUrl: proxyOf(url, report),
       requestTimeoutMs,
       ...(machine.connection && { connection: machine.connection }),
-    }
-    this.sender = openSender({
-      ...this.#plan,
-      pipelining,
-      loop: machine.clock,
       left: (reason) => report('SLUICE_PIPELINING', `requests are not pipelined any more: ${reason}`),
-    })
+    }
+    this.sender = openSender({ ...this.#plan, pipelining, loop: machine.clock })
   }
 
   /** Start the sender for the end, for `withinMs` at most. Undefined where no thread can be started. The one of this thread is closed. */
@@ -45,7 +40,13 @@ export class EngineSender {
     // The new connections replace these. The thread starts so slowly that the service knows of their end by then.
     void sender.close()
     const loop = this.#machine.startExitLoop(withinMs)
-    return loop && { loop, sender: new ExitSender({ ...this.#plan, loop, former: (kind) => sender.carriage(kind) }) }
+    if (loop === undefined) return undefined
+    let trouble: string | undefined
+    const misread = (reason: string) => {
+      trouble = `an answer is not understood (${reason}), and only a process that goes on can read it: await close() before it exits`
+    }
+    const former = (kind: RecordKind) => sender.carriage(kind)
+    return { loop, sender: openExitSender({ ...this.#plan, loop, former, misread }), trouble: () => trouble }
   }
 }
 

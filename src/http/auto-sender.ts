@@ -1,7 +1,8 @@
 import type { Carriage, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import { type LaneSlots, laneSlots } from './connection-slots.js'
-import { PipelinedSender } from './pipelined-sender.js'
+import type { ExitLoop } from './exit-loop.js'
+import { PipelinedSender, type PipelinedSenderPlan } from './pipelined-sender.js'
 import type { ReadAnswer } from './read-answer.js'
 import type { SenderPlan } from './sender-plan.js'
 import { UndiciSender } from './undici-sender.js'
@@ -19,7 +20,42 @@ export interface OpenSenderPlan extends SenderPlan {
 /** The sender for a destination. */
 export function openSender(plan: OpenSenderPlan): Sender {
   const alone = plan.pipelining === 'off' || plan.proxyUrl !== undefined
-  return alone ? new UndiciSender(plan) : new AutoSender(plan)
+  return alone ? new UndiciSender(plan) : new AutoSender({ ...plan, usesUndici: true })
+}
+
+export interface ExitSenderPlan extends Omit<OpenSenderPlan, 'slots' | 'loop' | 'pipelining'> {
+  readonly loop: ExitLoop
+  /** What the sender before it knows of the service. Where that one is undici's, nothing is pipelined. */
+  readonly former: (kind: RecordKind) => Carriage
+  /** An answer is not understood, and no other sender can take over. */
+  readonly misread: (reason: string) => void
+}
+
+/** The sender for the end of a process. Undici needs the loop of Node, so that everything goes by the pipelined sender, through a proxy, too. */
+export function openExitSender({ former, proxyUrl, ...plan }: ExitSenderPlan): Sender {
+  const { url, loop, requestTimeoutMs: connectTimeoutMs, connection: { ca } = {} } = plan
+  const { sender, maxDepth, repeatable } = former('logs')
+  return new AutoSender({
+    ...plan,
+    mode: sender === 'undici' ? 'single' : maxDepth > 1 ? 'pipelined' : 'trial',
+    echoes: repeatable === true,
+    dial: loop.connect({ url, proxyUrl, connectTimeoutMs, ...(ca !== undefined && { ca }) }),
+    proxyUrl: new URL(url).protocol === 'http:' ? proxyUrl : undefined,
+    usesUndici: false,
+  })
+}
+
+type Mode = 'trial' | 'pipelined' | 'single' | 'undici'
+
+interface AutoSenderPlan
+  extends Omit<OpenSenderPlan, 'pipelining'>,
+    Pick<PipelinedSenderPlan, 'dial'>,
+    Partial<Pick<ExitSenderPlan, 'misread'>> {
+  /** @default trial */
+  readonly mode?: Mode
+  /** The server echoes idempotency keys. @default false */
+  readonly echoes?: boolean
+  readonly usesUndici: boolean
 }
 
 const single: Carriage = { sender: 'pipelined', maxDepth: 1 }
@@ -40,26 +76,28 @@ const answersToForgive = 10_000
  *   together and one has no answer, and the server had not announced the end. Connections that were open at a break belong to its occasion: a
  *   server that restarts is one.
  * - `undici`: by the undici sender, for good, because an answer was not understood. While the service is tested, the first such answer
- *   since the last success leads nowhere: it may be that of a balancer, in place of the service.
+ *   since the last success leads nowhere: it may be that of a balancer, in place of the service. At the end of a process, `single` instead.
  *
  * The end of pipelining is reported, with its reason. Undici is loaded only when it is needed, because that and the WebAssembly that it reads
  * answers with cost 125 to 175 ms of CPU and some 40 MB for a while (Node 20.20).
  */
 class AutoSender implements Sender {
-  readonly #plan: OpenSenderPlan
+  readonly #plan: AutoSenderPlan
   readonly #slots: LaneSlots
   readonly #pipelined: PipelinedSender
   #undici: UndiciSender | undefined
-  #mode: 'trial' | 'pipelined' | 'single' | 'undici' = 'trial'
-  #echoes = false
+  #mode: Mode
+  #echoes: boolean
   /** An answer to a probe was not understood, and nothing has succeeded since. */
   #forgave = false
   #occasions = 0
   #brokeAt = Number.NEGATIVE_INFINITY
   #answersSinceBreak = 0
 
-  constructor(plan: OpenSenderPlan) {
+  constructor({ mode = 'trial', echoes = false, ...plan }: AutoSenderPlan) {
     this.#plan = plan
+    this.#mode = mode
+    this.#echoes = echoes
     this.#slots = laneSlots(plan.maxConnections, plan.loop)
     const watch = {
       saw: (answer: ReadAnswer, echoes: boolean) => this.#saw(answer, echoes),
@@ -97,8 +135,9 @@ class AutoSender implements Sender {
   }
 
   #misunderstood(reason: string, probe: boolean): void {
+    this.#plan.misread?.(reason)
     if (probe && !this.#forgave) this.#forgave = true
-    else this.#leave('undici', `an answer was not understood (${reason})`)
+    else this.#leave(this.#plan.usesUndici ? 'undici' : 'single', `an answer was not understood (${reason})`)
   }
 
   #broke(openedAt: number): void {

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import { flush } from 'sluice'
 import { SluiceTransport } from 'sluice/winston'
 import { expect, it, onTestFinished } from 'vitest'
@@ -48,3 +51,23 @@ it.each(['exits', 'is ended by a signal'])(
     ])
   },
 )
+
+it('an engine says at an exit when the answers of the service need a process that goes on', async () => {
+  const server = createServer((socket) =>
+    socket.on('error', () => {}).once('data', () => socket.write('GOOD DAY\r\n\r\n')),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const { options } = configure({ url: `http://127.0.0.1:${port}`, apiKey: 'k', bucket: 'b' }, 'values')
+  const engine = new Engine(options)
+  engine.value(1, Date.now())
+  const step = engine.endSync({ timeoutMs: 500 })
+  while (!step(0)) await turn()
+  const { queued, lanes } = engine.stats()
+  expect(queued).toBe(1)
+  expect(lanes.find(({ kind }) => kind === 'values')?.lastError).toMatch(
+    /^an answer is not understood \(.+\), and only a process that goes on can read it: await close\(\) before it exits$/,
+  )
+})

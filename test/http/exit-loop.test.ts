@@ -11,8 +11,8 @@ import { build } from 'esbuild'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Outcome } from '../../src/delivery/sender.js'
 import { TextBatch } from '../../src/delivery/text-batch.js'
+import { openExitSender } from '../../src/http/auto-sender.js'
 import { type ExitLoop, startExitLoop } from '../../src/http/exit-loop.js'
-import { ExitSender } from '../../src/http/exit-sender.js'
 import type { Destination } from '../../src/http/route.js'
 import type { Wire, WireEvents } from '../../src/http/wire.js'
 import { word } from '../support/batch.js'
@@ -70,7 +70,7 @@ async function senderTo(server: Worker, { requestTimeoutMs }: { requestTimeoutMs
   const [port] = (await once(server, 'message')) as [number]
   // To start a thread takes streams, which come to nothing at the end of a process.
   const loop = start()
-  const sender = new ExitSender({
+  const sender = openExitSender({
     url: `http://127.0.0.1:${port}/base`,
     proxyUrl: undefined,
     apiKey: { reveal: () => 'k', renew: () => false },
@@ -80,6 +80,8 @@ async function senderTo(server: Worker, { requestTimeoutMs }: { requestTimeoutMs
     requestTimeoutMs,
     loop,
     former: () => ({ sender: 'pipelined', maxDepth: 1 }),
+    left() {},
+    misread() {},
   })
   const send = (bucket: string, turn: () => void = () => loop.turn(5000)) => {
     const words: string[] = []

@@ -35,7 +35,7 @@ export interface Counts {
   readonly dropped: Readonly<Record<DropReason, number>>
   /** Log records that were left out as configured, by reason. Of these, an error may still need `keptForError`. */
   readonly suppressed: Readonly<Record<SuppressReason, number>>
-  /** Records that are on disk and not in memory, until there is room for them or the next process finds them. */
+  /** Records that are on disk alone, until they are sent or the next process finds them. */
   readonly spooled: number
   /** Records that wait to be sent. */
   readonly queued: number

@@ -26,7 +26,7 @@ export const courses: Readonly<Record<string, Course>> = {
   'docs/content.md#content, js 1': { entries: ['Hello', 'Old'], stdout: 'article 2\n1 of 1\nstring\n' },
   'docs/context.md#ids-on-every-line, js 1': { logs: 1 },
   'docs/context.md#ids-on-every-line, js 2': { logs: 1 },
-  'docs/delivery.md#the-account, js 1': { values: 1, stdout: '1 1\n' },
+  'docs/delivery.md#the-ledger, js 1': { values: 1, stdout: '1 1\n' },
   'docs/delivery.md#reports, js 1': { values: 1 },
   'docs/delivery.md#rejected-records, js 1': { values: 1, stdout: '' },
   'docs/events.md#events, js 1': { values: 2 },

@@ -64,7 +64,7 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'scenarios/applications/winston.test.ts',
       'counts a line that the service refuses as rejected, tells why, and delivers the others',
     ),
-    proof('spool/spool.test.ts', 'becomes a dead letter with the reason, which a person can read and no engine sends'),
+    proof('spool/failing-disk.test.ts', 'is a dead letter, with the reason, before it is settled'),
     proof(
       'scenarios/applications/rejections.test.ts',
       'gives the rejected records of every logger and of track, pino’s workers included',
@@ -135,8 +135,8 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/applications/spool.test.ts', 'by being read-only: records are delivered from memory, told once'),
     proof('scenarios/applications/spool.test.ts', 'by being taken away: the process goes on, and so does the spool'),
     proof(
-      'spool/spool.test.ts',
-      'a removed folder costs the records that were on disk only: they are counted, and the folder is made again',
+      'spool/failing-disk.test.ts',
+      'costs only the records that were on disk alone, and the next ones are in another one',
     ),
   ],
   'the worker cannot start': [

@@ -1,9 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { isMainThread } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
 import { isOnDisk } from '../support/logs.js'
 import { leave, setUpSpool } from '../support/lone-spool.js'
-import { linesIn, segmentsIn, spoolFolder } from '../support/spool.js'
+import { filesIn, linesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
 describe('a record', () => {
   it('is on disk after a commit, with its key, in a folder of its lane and a file of its severity', () => {
@@ -184,5 +186,28 @@ describe('the end of a spool', () => {
     expect(isOnDisk(ref)).toBe(true)
     expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"info"}'])
     expect(segmentsIn(dir)).toHaveLength(1)
+  })
+})
+
+describe('what a spool writes', () => {
+  it.runIf(isMainThread)('can be read only by its owner, whatever the umask', async () => {
+    const dir = join(spoolFolder(), 'made', 'here')
+    const before = process.umask(0)
+    try {
+      const { clock, spool, logs } = setUpSpool(dir)
+      const [settled, refused] = ['settled', 'refused', 'left'].map((message) => logs.keep(message))
+      spool.commit()
+      logs.settle(settled!)
+      const rejection = { type: 'rejected', status: 400, reason: 'not valid', validationErrors: [] } as const
+      spool.rejected(0, { ref: refused!, body: '{}', key: 'key', rejection })
+      await clock.advance(200)
+      const modes = (paths: string[]) => paths.map((path) => (statSync(path).mode & 0o777).toString(8))
+      const files = filesIn(dir)
+      expect(files).toHaveLength(4)
+      expect(new Set(modes(files))).toEqual(new Set(['600']))
+      expect(new Set(modes([dir, ...files.map((path) => dirname(path))]))).toEqual(new Set(['700']))
+    } finally {
+      process.umask(before)
+    }
   })
 })

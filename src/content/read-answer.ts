@@ -2,12 +2,12 @@ import type { ApiErrorCode } from '../errors/sluice-error.js'
 import {
   boundedText,
   foreignAnswer,
+  joinedComplaints,
   objectOf,
   readBody,
   readComplaints,
   readObject,
   readValidationErrors,
-  reasonOf,
   saysNo,
 } from '../http/answer-body.js'
 import type { Exchange } from '../http/answer-collector.js'
@@ -79,7 +79,7 @@ function failure(
     message: asked.redact(error.message),
   }))
   const details = list(body.errors).filter(isDetail)
-  const said = reasonOf(readComplaints(body))
+  const said = joinedComplaints(readComplaints(body))
   const told = details.find((detail) => typeof detail.correlationId === 'string')?.correlationId
   const message = `${asked.what}: ${explain(status, { location, scheme: asked.scheme })}${said === '' ? '' : `: ${said}`}`
   return new ApiError({

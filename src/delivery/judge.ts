@@ -22,6 +22,7 @@ import type { Reach } from './reach.js'
 import {
   asksForLess,
   blamedOf,
+  failureReason,
   isAmbiguous,
   isDenial,
   isFailure,
@@ -29,7 +30,6 @@ import {
   mayBeItsOwn,
   type Refusal,
   type Rejection,
-  reasonOf,
   waitOf,
 } from './rules.js'
 import type { Outcome } from './sender.js'
@@ -230,13 +230,13 @@ export class Judge {
 
   #shut(lane: Lane, failed: readonly Failed[]): void {
     const wait = longestWait(failed.map((each) => each.wait))
-    this.#plan.gates.open(lane, { wait, reason: reasonOf(failed[0]!.outcome) })
+    this.#plan.gates.open(lane, { wait, reason: failureReason(failed[0]!.outcome) })
   }
 
   /** An attempt has failed. */
   #cameBack(lane: Lane, outcome: Failed['outcome']): void {
     if (isAmbiguous(outcome)) this.#plan.book.count(lane.index, 'ambiguousRetries', 1)
-    lane.failed(reasonOf(outcome))
+    lane.failed(failureReason(outcome))
     this.#plan.reach.failed(outcome)
   }
 }

@@ -23,12 +23,12 @@ export type Head = 'queued' | 'inFlight' | 'spooled' | 'delivered' | 'rejected' 
 export type Origin = 'none' | 'taken' | 'adopted'
 
 /**
- * The ledger at one moment. By lane: `taken` records that had come by the hand-off, and `kept` records in memory that are on disk, too.
+ * The ledger at one moment. By lane: `taken` records that had come by the hand-off, and `onDisk` records in memory that are on disk, too.
  */
 interface LedgerCopy {
   readonly ledger: Ledger
   readonly taken: readonly number[]
-  readonly kept: readonly number[]
+  readonly onDisk: readonly number[]
 }
 
 /** The shared memory has a header, then for each lane its numbers and the text of its last error. */
@@ -95,14 +95,14 @@ export class LedgerBook {
     if (from === 'unneeded') row[column.keptForError]! -= moved
     const entered = Number(isInMemory(to)) - Number(isInMemory(from))
     row[column.heldBytes]! += entered * bytes
-    row[column.kept]! += entered * onDisk
+    row[column.onDisk]! += entered * onDisk
     this.#done()
   }
 
-  /** Count what is said of records beside the equation. `kept`: records in memory that are on disk, too. */
+  /** Count what is said of records beside the equation. `onDisk`: records in memory that are on disk, too. */
   count(
     lane: number,
-    name: 'retries' | 'ambiguousRetries' | 'redacted' | 'keptForError' | 'kept',
+    name: 'retries' | 'ambiguousRetries' | 'redacted' | 'keptForError' | 'onDisk',
     change: number,
   ): void {
     const row = this.#open(lane)
@@ -134,15 +134,15 @@ export class LedgerBook {
   abandon(reason: DropReason, { spools }: { spools: boolean }): { readonly lost: number; readonly spooled: number }[] {
     // A thread that ends in the middle of a change leaves the number odd.
     if (Atomics.load(this.#sequence, 0) % 2 !== 0) this.#done()
-    const { ledger, kept } = this.copy()
+    const { ledger, onDisk } = this.copy()
     return ledger.lanes.map((lane, index) => {
-      const fate = fateOf(lane, { spools, kept: kept[index]! })
+      const fate = fateOf(lane, { spools, onDisk: onDisk[index]! })
       const row = this.#open(index)
       row[column.queued] = 0
       row[column.inFlight] = 0
       row[column.heldBytes] = 0
       row[column.keptForError] = 0
-      row[column.kept] = 0
+      row[column.onDisk] = 0
       row[column.spooled]! += fate.spooled
       row[column.orphaned] = row[column.spooled]!
       row[column[reason]]! += fate.lost
@@ -153,8 +153,8 @@ export class LedgerBook {
 
   /** The ledger of an engine whose thread is gone: its records are lost, except those on disk. */
   ended({ spools }: { spools: boolean }): Ledger {
-    const { ledger, kept } = this.copy()
-    const lanes = ledger.lanes.map((lane, index) => givenUp(lane, { spools, kept: kept[index]! }))
+    const { ledger, onDisk } = this.copy()
+    const lanes = ledger.lanes.map((lane, index) => givenUp(lane, { spools, onDisk: onDisk[index]! }))
     return sumLedger(lanes, ledger.invalid)
   }
 
@@ -197,7 +197,7 @@ export class LedgerBook {
     return {
       ledger: sumLedger(lanes, this.#header[0]!),
       taken: this.#rows.map((row) => row[column.taken]!),
-      kept: this.#rows.map((row) => row[column.kept]!),
+      onDisk: this.#rows.map((row) => row[column.onDisk]!),
     }
   }
 

@@ -17,7 +17,7 @@ const rowFields = [
   ...dropReasons,
   ...suppressReasons,
   'taken',
-  'kept',
+  'onDisk',
   'orphaned',
   'state',
   'connections',

@@ -142,10 +142,10 @@ export function byReason<Reason extends string>(
   return Object.fromEntries(reasons.map((reason) => [reason, count(reason)])) as Record<Reason, number>
 }
 
-/** The store of a lane whose engine is gone: `spools` where it keeps records, `kept` the records in memory that it had written. */
+/** The store of a lane whose engine is gone: `spools` where it keeps records, `onDisk` the records in memory that are on disk, too. */
 interface Remains {
   readonly spools: boolean
-  readonly kept: number
+  readonly onDisk: number
 }
 
 /** The report of a lane whose engine is gone: its records are lost, except those on disk. */
@@ -158,10 +158,10 @@ export function givenUp(lane: LaneReport, remains: Remains): LaneReport {
 /** How many of the records in memory of a lane are lost and how many are on disk, after its engine is gone. */
 export function fateOf(
   lane: LaneReport,
-  { spools, kept }: Remains,
+  { spools, onDisk }: Remains,
 ): { readonly lost: number; readonly spooled: number } {
   const held = unsettled(lane)
-  const spooled = spools ? Math.min(held, kept) : 0
+  const spooled = spools ? Math.min(held, onDisk) : 0
   return { lost: held - spooled, spooled }
 }
 

@@ -99,7 +99,7 @@ export function longestWait(waits: readonly Wait[]): Wait {
 }
 
 /** The reason of a failure in words, and the wait that the service asked for where that is longer than is honoured. */
-export function reasonOf(outcome: Outcome & { readonly reason: string }): string {
+export function failureReason(outcome: Outcome & { readonly reason: string }): string {
   const askedMs = outcome.type === 'retry' ? outcome.retryAfterMs : undefined
   if (askedMs === undefined || !(askedMs > longestWaitMs)) return outcome.reason
   return `${outcome.reason} and asks to wait ${Math.ceil(askedMs / 1000)} s; tried again after ${longestWaitMs / 1000} s`

@@ -100,24 +100,3 @@ export interface Sender {
   /** Release every connection. Requests in flight are given up. */
   close(): Promise<void>
 }
-
-/** A request that a blocking sender carries out. */
-export interface BlockingRequest {
-  readonly id: number
-  readonly kind: RecordKind
-  readonly bucket: string
-  readonly record: Outgoing
-}
-
-/** The outcome of a blocking request. */
-export interface BlockingAnswer {
-  readonly id: number
-  readonly outcome: Outcome
-}
-
-/** The port through which records leave while this thread may not return to its event loop. Implementations never throw. */
-export interface BlockingSender {
-  begin(request: BlockingRequest): void
-  /** Block this thread until an answer has come, or for `waitMs`. Returns the answers that have come. */
-  answers(waitMs: number): readonly BlockingAnswer[]
-}

@@ -103,8 +103,8 @@ export class HandOffAccount {
   /** The ledger after a close: unsettled records count as dropped, or as spooled where the worker has written them to disk. */
   closed(): Ledger {
     const { spools } = this.#plan
-    return this.#complete((lane, waiting, kept) => {
-      const closed = givenUp(lane, { spools, kept })
+    return this.#complete((lane, waiting, onDisk) => {
+      const closed = givenUp(lane, { spools, onDisk })
       const dropped = { ...closed.dropped, shutdown: closed.dropped.shutdown + waiting }
       return { ...closed, accepted: closed.accepted + waiting, dropped }
     })
@@ -117,11 +117,11 @@ export class HandOffAccount {
   }
 
   /** @param count adds the `waiting` records of a lane, which no worker has taken, to the engine's figures */
-  #complete(count: (lane: LaneReport, waiting: number, kept: number) => LaneReport): Ledger {
-    const { ledger, taken, kept } = this.#book.copy()
+  #complete(count: (lane: LaneReport, waiting: number, onDisk: number) => LaneReport): Ledger {
+    const { ledger, taken, onDisk } = this.#book.copy()
     const lanes = ledger.lanes.map((lane, index) => {
       const waiting = this.#handedOver[index]! - taken[index]! + this.#pending[index]!
-      return withDrops(count(lane, waiting, kept[index]!), this.#dropped[index]!)
+      return withDrops(count(lane, waiting, onDisk[index]!), this.#dropped[index]!)
     })
     return sumLedger(lanes, ledger.invalid + this.invalid)
   }

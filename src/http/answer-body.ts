@@ -103,7 +103,7 @@ function readErrors(value: unknown): string[] {
 }
 
 /** Several complaints as one text. */
-export function reasonOf(words: readonly string[]): string {
+export function joinedComplaints(words: readonly string[]): string {
   return boundedText(words.join('; '), maxReasonLength)
 }
 

@@ -3,12 +3,12 @@ import {
   boundedText,
   foreignAnswer,
   isPage,
+  joinedComplaints,
   objectOf,
   readBody,
   readComplaints,
   readObject,
   readValidationErrors,
-  reasonOf,
   saysNo,
 } from './answer-body.js'
 
@@ -92,7 +92,7 @@ function judged(status: number, body: string): Outcome {
 function refusal(status: number, answer: Readonly<Record<string, unknown>> | undefined): Outcome {
   const validationErrors = readValidationErrors(answer?.validationErrors)
   const words = readComplaints(answer ?? {})
-  const said = words.length === 0 ? '' : `: ${reasonOf(words)}`
+  const said = words.length === 0 ? '' : `: ${joinedComplaints(words)}`
   return { type: 'rejected', status, reason: `the service refused the record (${status})${said}`, validationErrors }
 }
 

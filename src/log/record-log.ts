@@ -272,7 +272,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
       if (isQueued(state)) this.#spare(-1, -segment.spanOf(index, 1))
     }
     segment.committed = to
-    this.#ledger.count(this.lane, 'kept', records)
+    this.#ledger.count(this.lane, 'onDisk', records)
   }
 
   seal(segment: Segment): void {
@@ -302,13 +302,13 @@ export class RecordLog implements SegmentLog, BoundedLog {
   forgetFile(segment: Segment, reason: DropReason): void {
     if (segment.file === undefined) return
     const { resident, committed } = segment
-    let kept = 0
+    let onDisk = 0
     for (let index = 0; index < committed; index++) {
       const state = segment.states[index]!
-      if (state === inFlight || (state !== gone && index >= resident)) kept++
+      if (state === inFlight || (state !== gone && index >= resident)) onDisk++
       if (isQueued(state) && index >= resident) this.#spare(1, segment.spanOf(index, 1))
     }
-    this.#ledger.count(this.lane, 'kept', -kept)
+    this.#ledger.count(this.lane, 'onDisk', -onDisk)
     segment.file = undefined
     segment.lostBy = reason
     segment.committed = 0

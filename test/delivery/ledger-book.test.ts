@@ -57,7 +57,7 @@ describe('a ledger whose writer is gone', () => {
     const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
     for (let record = 0; record < 5; record++) book.move(0, 'none', 'queued', 1, 10)
     book.move(0, 'queued', 'inFlight', 1, 0)
-    book.count(0, 'kept', 3)
+    book.count(0, 'onDisk', 3)
     return book
   }
 
@@ -94,7 +94,7 @@ describe('a ledger whose writer is gone', () => {
     const book = held()
     book.abandon('worker-failed', { spools: true })
     book.move(0, 'none', 'queued', 1, 10)
-    book.count(0, 'kept', 1)
+    book.count(0, 'onDisk', 1)
     book.abandon('worker-failed', { spools: true })
     book.move(0, 'adopted', 'spooled', 4, 0)
     expect(book.read()).toMatchObject({ accepted: 6, adopted: 0, spooled: 4 })
@@ -132,7 +132,7 @@ describe('a ledger', () => {
     })
     expect(logs).toMatchObject({ accepted: 0, queued: 0, spooled: 0, bucket: 'b', lastError: undefined })
     expect(book.taken).toBe(4)
-    expect(book.copy()).toMatchObject({ taken: [0, 4], kept: [0, 0] })
+    expect(book.copy()).toMatchObject({ taken: [0, 4], onDisk: [0, 0] })
     expect(addsUp(book.read())).toBe(true)
   })
 
@@ -179,7 +179,7 @@ describe('a ledger', () => {
           expect(addsUp(book.read())).toBe(true)
           for (const head of heads) expect(counts[head]).toBe(records.filter((one) => one.head === head).length)
           expect(report).toMatchObject({ ...sum, heldBytes: held.reduce((all, one) => all + one.bytes, 0) })
-          expect(book.copy()).toMatchObject({ taken: [0, taken], kept: [0, held.filter((one) => one.onDisk).length] })
+          expect(book.copy()).toMatchObject({ taken: [0, taken], onDisk: [0, held.filter((one) => one.onDisk).length] })
         }
       }),
     )
@@ -190,18 +190,18 @@ describe('a ledger', () => {
     book.move(0, 'none', 'inFlight', 3, 30, 2)
     book.move(0, 'inFlight', 'inFlight', 2, 0)
     expect(book.read()).toMatchObject({ accepted: 3, inFlight: 3, requests: 5, heldBytes: 30 })
-    expect(book.copy().kept).toEqual([2, 0])
+    expect(book.copy().onDisk).toEqual([2, 0])
   })
 
   it('counts what is said of records, and moves none of them', () => {
     const book = new LedgerBook(lanes)
     book.move(0, 'none', 'unneeded', 2, 0)
-    for (const name of ['retries', 'ambiguousRetries', 'redacted', 'kept', 'keptForError'] as const) {
+    for (const name of ['retries', 'ambiguousRetries', 'redacted', 'onDisk', 'keptForError'] as const) {
       book.count(0, name, 3)
       book.count(0, name, -1)
     }
     expect(book.read()).toMatchObject({ retries: 2, ambiguousRetries: 2, redacted: 2, keptForError: 2 })
-    expect(book.copy().kept).toEqual([2, 0])
+    expect(book.copy().onDisk).toEqual([2, 0])
     book.move(0, 'unneeded', 'queued', 1, 10)
     expect(book.read()).toMatchObject({ accepted: 2, queued: 1, keptForError: 1, suppressed: { unneeded: 1 } })
   })

@@ -83,7 +83,7 @@ describe('the account of a hand-off', () => {
     for (let record = 0; record < 5; record++) account.accept(0)
     account.handOver()
     for (let record = 0; record < 5; record++) book.move(0, 'taken', 'queued', 1, 1)
-    book.count(0, 'kept', 2)
+    book.count(0, 'onDisk', 2)
     expect(account.dropWithWorker()).toEqual(spools ? { lost: 3, spooled: 2 } : { lost: 5, spooled: 0 })
     expect(told).toEqual([`${spools ? 3 : 5} logs lost`])
     expect(account.ledger(0)).toMatchObject({ accepted: 5, queued: 0, spooled: spools ? 2 : 0 })
@@ -96,7 +96,7 @@ describe('the account of a hand-off', () => {
     for (let record = 0; record < 5; record++) account.accept(1)
     account.handOver()
     for (let record = 0; record < 4; record++) book.move(1, 'taken', 'queued', 1, 1)
-    book.count(1, 'kept', 3)
+    book.count(1, 'onDisk', 3)
     const closed = account.closed()
     expect(closed).toMatchObject({
       accepted: 5,

@@ -107,7 +107,7 @@ describe('a hand-off whose worker fails', () => {
     engine.value(2, 2)
     await settle()
     thread.take(2)
-    new LedgerBook(engine.lanes, engine.memory).count(1, 'kept', 1)
+    new LedgerBook(engine.lanes, engine.memory).count(1, 'onDisk', 1)
     thread.die(undefined)
     expect(engine.stats()).toMatchObject({ accepted: 2, spooled, dropped: { 'worker-failed': lost } })
   })

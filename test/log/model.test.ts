@@ -491,7 +491,7 @@ class World {
   }
 
   checkLedger(): void {
-    const { ledger, kept } = this.ledger.copy()
+    const { ledger, onDisk } = this.ledger.copy()
     const sum = { accepted: 0, requests: 0, retries: 0 }
     for (const [number, lane] of ledger.lanes.entries()) {
       const records = this.records.filter(({ log }) => log.lane === number)
@@ -512,7 +512,7 @@ class World {
         dropped: lane.dropped,
         heldBytes: lane.heldBytes,
         deliveredBytes: lane.deliveredBytes,
-        kept: kept[number],
+        onDisk: onDisk[number],
       }).toEqual({
         queued: count((record) => isQueued(record) && record.isResident),
         spooled: count((record) => isQueued(record) && !record.isResident),
@@ -522,7 +522,7 @@ class World {
         dropped,
         heldBytes: bytes(isHeld),
         deliveredBytes: bytes(({ end }) => end === 'delivered'),
-        kept: count((record) => isHeld(record) && record.isOnDisk),
+        onDisk: count((record) => isHeld(record) && record.isOnDisk),
       })
       sum.accepted += lane.accepted
       sum.requests += lane.requests

@@ -156,7 +156,7 @@ describe('a log', () => {
     bench.log.mark(segment!, 2, 1, waiting)
     spool.left = 1
     spool.commit()
-    expect([segment!.committed, segment!.isFileFull, bench.ledger.copy().kept]).toEqual([1, true, [1]])
+    expect([segment!.committed, segment!.isFileFull, bench.ledger.copy().onDisk]).toEqual([1, true, [1]])
     spool.takes = true
     spool.left = infinity
     expect(bench.log.evict(segment!)).toBe(3)

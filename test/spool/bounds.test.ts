@@ -106,7 +106,7 @@ describe('the bound in bytes', () => {
     spool.commit()
     expect(isOnDisk(debug)).toBe(false)
     expect(logs.lost).toEqual([])
-    expect(logs.ledger.copy().kept[0]).toBe(1)
+    expect(logs.ledger.copy().onDisk[0]).toBe(1)
     logs.fail(ref)
     expect(logs.read('own').map(({ message }) => message.slice(0, 5))).toContain('debug')
   })
@@ -125,7 +125,7 @@ describe('the age of records', () => {
     expect(isOnDisk(kept)).toBe(false)
     expect(logs.lost).toEqual([{ reason: 'too-old', count: 1 }])
     expect(logs.ledger.read()).toMatchObject({ queued: 1, spooled: 0, dropped: { 'too-old': 1 } })
-    expect(logs.ledger.copy().kept[0]).toBe(0)
+    expect(logs.ledger.copy().onDisk[0]).toBe(0)
   })
 
   it('is about the same in a file', async () => {

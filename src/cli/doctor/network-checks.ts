@@ -117,7 +117,7 @@ function judge(socket: TLSSocket): Finding {
   const until = `valid until ${new Date(end).toISOString().slice(0, 10)}`
   const text = `${socket.getProtocol()}, ${nameOf(certificate)}, ${until}`
   if (!socket.authorized) {
-    const { code, message } = reasonOf(socket.authorizationError)
+    const { code, message } = codeAndMessageOf(socket.authorizationError)
     return bad('certificate', { text: `${text}: ${message}`, advice: adviceFor(code) })
   }
   if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
@@ -134,7 +134,7 @@ function nameOf({ subject, subjectaltname }: PeerCertificate): string {
 }
 
 /** By Node's types this is an error, but it may also be the code of one. */
-function reasonOf(error: unknown): { readonly code: string; readonly message: string } {
+function codeAndMessageOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof Error) return { code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }
   return { code: textOf(error), message: textOf(error) }
 }

@@ -26,7 +26,7 @@ export function rememberRejected(app: FastifyInstance, rejected: RejectedRequest
       path: url,
       project: projectOf(request, request.routeOptions.config ?? {}),
       status,
-      reason: reasonOf(answer as Refused),
+      reason: rejectionReason(answer as Refused),
       userAgent: headers['user-agent'] ?? '',
       remote: socket.remoteAddress ?? '',
     }
@@ -69,7 +69,7 @@ interface Refused {
   readonly message?: string
 }
 
-function reasonOf({ errors = [], validationErrors = [], message }: Refused): string {
+function rejectionReason({ errors = [], validationErrors = [], message }: Refused): string {
   if (message !== undefined) return message
   return [...errors, ...validationErrors].map(({ message }) => message).join('; ')
 }

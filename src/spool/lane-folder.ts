@@ -3,13 +3,15 @@ import { join } from 'node:path'
 import type { LaneName } from '../delivery/ledger.js'
 import type { Severity } from '../records/level.js'
 import type { Files } from '../runtime/files.js'
+import { deadLetterFile } from './dead-letters.js'
 import { type Lock, type Locks, lockFile, lockOf } from './lock.js'
 import { makeSpoolFolder, syncPath } from './spool-folder.js'
 
 /** Severities as file names spell them. */
 const severityNames: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'value']
 const segmentFile = /^(trace|debug|info|warn|error|fatal|value)-\d{6,15}\.ndjson$/
-const folderName = /^[0-9a-f]{8}-[0-9a-f]{12}$/
+/** The name of the folder of a lane. */
+export const laneFolder = /^[0-9a-f]{8}-[0-9a-f]{12}$/
 /** Another engine that looks may take a folder before it has its lock. That happens once in a very long time. */
 const maxAttempts = 3
 
@@ -21,13 +23,18 @@ function fingerprint(url: string, { kind, bucket }: LaneName): string {
 /** Finds the lane of a folder by the name of the folder; -1 for the folder of another lane, and for any other name. */
 export function laneFinder(url: string, lanes: readonly LaneName[]): (name: string) => number {
   const fingerprints = lanes.map((lane) => fingerprint(url, lane))
-  return (name) => (folderName.test(name) ? fingerprints.indexOf(name.slice(0, 8)) : -1)
+  return (name) => (laneFolder.test(name) ? fingerprints.indexOf(name.slice(0, 8)) : -1)
 }
 
 /** The severity of a file of records by its name; undefined for any other name. */
 export function severityOfFile(name: string): Severity | undefined {
   const spelled = segmentFile.exec(name)?.[1]
   return spelled === undefined ? undefined : (severityNames.indexOf(spelled) as Severity)
+}
+
+/** True for a name that Sluice gives to files of records and to files of dead letters. */
+export function isRecordFile(name: string): boolean {
+  return segmentFile.test(name) || deadLetterFile.test(name)
 }
 
 export interface LaneFolderPlan {
@@ -109,5 +116,5 @@ function removeEmpty(path: string, files: Files): boolean {
 
 /** True for locks, and for acknowledgements of files that are gone. */
 function needsNoKeeping(name: string): boolean {
-  return lockFile.test(name) || (name.endsWith('.acks') && segmentFile.test(name.replace(/\.acks$/, '.ndjson')))
+  return lockFile.test(name) || (name.endsWith('.acks') && isRecordFile(name.replace(/\.acks$/, '.ndjson')))
 }

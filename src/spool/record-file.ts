@@ -163,14 +163,15 @@ export class RecordFile {
    * Read a file that another engine has written. Throws what the file system does, also when the path is not that of a regular file.
    *
    * @param belongs true for a line that may stand in this file
+   * @param read reads a line; undefined when it is not whole
    */
-  recover(belongs: (line: SpoolLine) => boolean): Recovered {
+  recover(belongs: (line: SpoolLine) => boolean, read = readSpoolLine): Recovered {
     // First, because an owner that is not dead after all removes them last.
     const settled = mergedRanges(this.#acknowledgements.read())
     const bytes = readPlainFile(this.path, { maxBytes: maxFileBytes, files: this.#files })
     this.bytes = bytes.length
     const scanner = new LineScanner((piece) => {
-      const line = readSpoolLine(piece)
+      const line = read(piece)
       return line !== undefined && belongs(line) ? line : undefined
     })
     const lines: Found<SpoolLine>[] = []

@@ -2,19 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, lstatSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { lanesOf } from '../../engine/engine-setting.js'
 import { counted } from '../../errors/counted.js'
 import { describeError } from '../../http/describe-error.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
-import { engineFolder, fingerprint, isRecordFile } from '../../spool/engine-folder.js'
+import { isRecordFile, laneFinder, laneFolder } from '../../spool/lane-folder.js'
 import { lockOf, machineLocks } from '../../spool/lock.js'
 import { currentUser, spoolFolderFault } from '../../spool/spool-folder.js'
 import { bad, type Finding, good, skipped } from './finding.js'
 
-type SpoolOptions = Pick<ResolvedOptions, 'spoolDir' | 'spoolMaxBytes' | 'url'>
-
 /** Check that the spool can be written, and list the files in it. No file is changed. */
-export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions): AsyncGenerator<Finding> {
+export async function* checkSpool(options: ResolvedOptions): AsyncGenerator<Finding> {
+  const { spoolDir, spoolMaxBytes, url } = options
   if (spoolDir === undefined) {
     yield skipped('spool', 'off; set SLUICE_SPOOL_DIR to a folder in which records survive the process')
     return
@@ -44,22 +44,23 @@ export async function* checkSpool({ spoolDir, spoolMaxBytes, url }: SpoolOptions
         advice: `free space on the disk, or lower SLUICE_SPOOL_MAX_BYTES (${bytesText(spoolMaxBytes)})`,
       })
     if (!isThere) return
-    yield* checkBacklog(dir, url)
+    yield* checkBacklog(dir, laneFinder(url, lanesOf(options)))
   } catch (error) {
     yield bad('spool', { text: describeError(error), advice })
   }
 }
 
-function* checkBacklog(dir: string, url: string): Generator<Finding> {
+/** @param laneOf finds the lane of a folder by its name; -1 for that of another service or bucket */
+function* checkBacklog(dir: string, laneOf: (name: string) => number): Generator<Finding> {
   const left = { files: 0, bytes: 0 }
   const foreign = { files: 0, bytes: 0 }
   let living = 0
-  for (const name of readdirSync(dir).filter((name) => engineFolder.test(name))) {
+  for (const name of readdirSync(dir).filter((name) => laneFolder.test(name))) {
     const folder = join(dir, name)
     if (!lstatSync(folder).isDirectory()) continue
     const held = machineLocks.holderOf(lockOf(folder))
     if (held?.state === 'alive') living++
-    else add(name.startsWith(fingerprint(url)) ? left : foreign, folder)
+    else add(laneOf(name) === -1 ? foreign : left, folder)
   }
   const users = living === 0 ? '' : `; ${living} in use`
   yield left.files === 0
@@ -69,8 +70,8 @@ function* checkBacklog(dir: string, url: string): Generator<Finding> {
         `${filesText(left)} of processes that have ended: the next process sends them, or sluice replay ${dir}${users}`,
       )
   if (foreign.files > 0) {
-    const senders = `a process with that URL sends them; if the URL was wrong, sluice replay ${dir} sends them to this service`
-    yield skipped('other service', `${filesText(foreign)} for another SLUICE_URL: ${senders}`)
+    const senders = `a process with these sends them; if the URL was wrong, sluice replay ${dir} sends them to this service`
+    yield skipped('other service', `${filesText(foreign)} for another SLUICE_URL or bucket: ${senders}`)
   }
   const letters = { files: 0, bytes: 0 }
   const deadLetters = join(dir, deadLetterFolder)

@@ -68,7 +68,7 @@ export async function dropDeadLetters(
   try {
     const known = new Set(letters.map(identityOf))
     const files = folders.files.filter((path) => deadLetterFile.test(basename(path)))
-    const records = await RecordsToSend.of(files, chosen)
+    const records = new RecordsToSend(files, chosen)
     const going = [...each(records)].filter((record) => known.has(identityOf(record)))
     for (const { place } of going) records.delivered(place)
     records.acknowledge()
@@ -99,7 +99,7 @@ async function lettersIn(
   { chosen, say }: { readonly chosen: Choice; readonly say: (text: string) => void },
 ): Promise<{ readonly letters: readonly Letter[]; readonly damaged: number }> {
   const files = letterFiles(folder, say).map((name) => join(folder, name))
-  const records = await RecordsToSend.of(files, chosen)
+  const records = new RecordsToSend(files, chosen)
   const letters: Letter[] = []
   for (const { lane, idempotencyKey, refusal, place } of each(records)) {
     if (refusal !== undefined) letters.push({ ...records.lanes[lane]!, idempotencyKey, refusal, place })
@@ -122,7 +122,7 @@ function identityOf({ idempotencyKey, refusal }: Pick<RecordToSend, 'idempotency
 
 /** The JSON of its record. Undefined when its file is gone. Throws other errors of the file system. */
 function bodyOf({ place }: Letter): string | undefined {
-  return place.segment.read([place.number])[0]?.line?.body
+  return place.file.lineAt(place.number)?.body
 }
 
 function factsOf(letter: Letter): object {
@@ -130,7 +130,7 @@ function factsOf(letter: Letter): object {
   const { status, reason, validationErrors } = refusal
   const rejectedAt = new Date(refusal.rejectedAt).toISOString()
   const record: unknown = JSON.parse(bodyOf(letter) ?? 'null')
-  const file = place.segment.path
+  const file = place.file.path
   return { key: idempotencyKey, kind, bucket, rejectedAt, status, reason, validationErrors, record, file }
 }
 

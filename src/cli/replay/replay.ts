@@ -12,8 +12,9 @@ import type { Command } from '../command.js'
 import { Interruption } from '../interruption.js'
 import { jsonHelp, type Output, type Status, type Summary } from '../output.js'
 import { byReason, dropDeadLetters, letterFiles, lettersFolder, listDeadLetters, noLetters } from './dead-letters.js'
+import type { ReplayAccount } from './records-in-memory.js'
 import { RecordsToSend } from './records-to-send.js'
-import { Replay, type ReplayAccount } from './run.js'
+import { Replay } from './run.js'
 import { SpoolFolders } from './spool-folders.js'
 
 interface ReplayArguments {
@@ -33,8 +34,8 @@ const help = `Usage: sluice replay DIR [--reason TEXT] [--dry-run] [--limit-rate
        sluice replay DIR --drop (--reason TEXT | --all) [--yes]
 
 Sends the records of a spool or of a dead-letter folder: records that a process has left, or
-that were copied from another machine. DIR is the folder of SLUICE_SPOOL_DIR, the folder of one
-engine in it, or its dead-letter folder. Dead letters are records that the service has rejected.
+that were copied from another machine. DIR is the folder of SLUICE_SPOOL_DIR, one of the
+folders in it, or its dead-letter folder. Dead letters are records that the service has rejected.
 They are sent only when DIR is their folder, or with --reason.
 
   --reason TEXT    only the dead letters whose reason contains TEXT; DIR may be the spool
@@ -137,7 +138,7 @@ async function send({ dir, mode, reason, limitRate }: ReplayArguments, output: O
   if ('refused' in folders) return output.fail(1, folders.refused)
   const interruption = new Interruption(say, 'records')
   try {
-    const records = await RecordsToSend.of(folders.files, reason === undefined ? undefined : byReason(reason))
+    const records = new RecordsToSend(folders.files, reason === undefined ? undefined : byReason(reason))
     if (dryRun) return output.summary(countSummary(records))
     const progress = output.showProgress({ clock, totalBytes: records.bytes })
     const { url, maxConnections, pipelining, requestTimeoutMs } = options
@@ -159,7 +160,7 @@ async function send({ dir, mode, reason, limitRate }: ReplayArguments, output: O
       options,
       limitRate,
       progress,
-      clock,
+      loop: systemLoop,
       random: Math.random,
       signal: interruption.signal,
       turn: () => folders.touch(),

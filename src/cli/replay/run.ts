@@ -1,12 +1,11 @@
+import { maxBatch } from '../../delivery/batch.js'
 import { Delivery } from '../../delivery/delivery.js'
-import { maxBatch } from '../../delivery/plan.js'
-import type { Outcome, Sender } from '../../delivery/sender.js'
-import type { Place, Storable, Store } from '../../delivery/store.js'
+import type { Sender } from '../../delivery/sender.js'
 import { textOf } from '../../errors/text-of.js'
 import type { ResolvedOptions } from '../../options/options.js'
-import type { Clock } from '../../runtime/clock.js'
+import type { Loop } from '../../runtime/loop.js'
 import type { Progress } from '../progress.js'
-import { Rejections } from '../rejections.js'
+import { RecordsInMemory, type ReplayAccount } from './records-in-memory.js'
 import type { RecordsToSend, SentPlace } from './records-to-send.js'
 
 export interface ReplayPlan {
@@ -16,7 +15,7 @@ export interface ReplayPlan {
   /** Records a second, at most. */
   readonly limitRate: number
   readonly progress: Progress
-  readonly clock: Clock
+  readonly loop: Loop
   readonly random: () => number
   readonly signal: AbortSignal
   /** Called every tenth of a second. */
@@ -39,7 +38,7 @@ const lastAnswersMs = 10_000
  */
 export class Replay {
   readonly #plan: ReplayPlan
-  readonly #store: ReplayStore
+  readonly #memory: RecordsInMemory
   readonly #delivery: Delivery
   #held = 0
   #settledAt: number
@@ -52,15 +51,15 @@ export class Replay {
 
   constructor(plan: ReplayPlan) {
     this.#plan = plan
-    this.#settledAt = plan.clock.now()
-    this.#allowedAt = plan.clock.now()
-    this.#store = new ReplayStore(plan.records, (place) => this.#settled(place))
+    this.#settledAt = plan.loop.now()
+    this.#allowedAt = plan.loop.now()
+    this.#memory = new RecordsInMemory(plan.records, (place) => this.#settled(place))
     const { maxConnections, requestTimeoutMs, retryBaseMs, retryCapMs, probeBaseMs, probeCapMs } = plan.options
     this.#delivery = new Delivery({
       lanes: plan.records.lanes,
       sender: plan.sender,
-      store: this.#store,
-      clock: plan.clock,
+      backing: this.#memory,
+      loop: plan.loop,
       random: plan.random,
       observer: {
         paused: (_lane, { reason }) => this.#stop(reason),
@@ -81,7 +80,7 @@ export class Replay {
   }
 
   get account(): ReplayAccount {
-    return this.#store.account
+    return this.#memory.account
   }
 
   /** Why it did not send all records. */
@@ -91,7 +90,7 @@ export class Replay {
 
   /** Resolves when every record is settled, or when it stops. Rejects when a file cannot be written. */
   async run(): Promise<void> {
-    const { records, clock, signal } = this.#plan
+    const { records, loop, signal } = this.#plan
     if (records.records === 0) return records.acknowledge()
     const interrupt = () => this.#stop(textOf(signal.reason))
     if (signal.aborted) interrupt()
@@ -102,7 +101,7 @@ export class Replay {
         if (records.allTaken && this.#held === 0) return
         if (records.allTaken) this.#drain()
         await this.#change()
-        if (this.#held > 0 && clock.now() - this.#settledAt > patienceMs) this.#stop(this.#silence)
+        if (this.#held > 0 && loop.now() - this.#settledAt > patienceMs) this.#stop(this.#silence)
         this.#turn()
       }
     } finally {
@@ -116,19 +115,19 @@ export class Replay {
     const most = Math.min(maxHeld - this.#held, this.#allowed())
     const next = most > 0 ? this.#plan.records.take(most) : []
     this.#allowance -= next.length
-    if (this.#held === 0) this.#settledAt = this.#plan.clock.now()
+    if (this.#held === 0) this.#settledAt = this.#plan.loop.now()
     this.#held += next.length
     for (const record of next) {
-      this.#delivery.buffer.adopt(record.lane, 1)
-      this.#delivery.buffer.restore(record.lane, [record])
+      this.#delivery.accept(record.lane, record)
+      this.#memory.add(this.#delivery.lanes[record.lane]!.log(record.severity).staged, record.place)
     }
   }
 
   /** Records that the rate allows now. A quarter of a second can be made up for. */
   #allowed(): number {
     if (this.#isUnlimited) return maxHeld
-    const { limitRate, clock } = this.#plan
-    const now = clock.now()
+    const { limitRate, loop } = this.#plan
+    const now = loop.now()
     const gained = ((now - this.#allowedAt) / 1000) * limitRate
     this.#allowance = Math.min(Math.max(1, limitRate / 4), this.#allowance + gained)
     this.#allowedAt = now
@@ -141,10 +140,10 @@ export class Replay {
 
   /** Resolves when there may be something to do. */
   async #change(): Promise<void> {
-    const { limitRate, clock } = this.#plan
+    const { limitRate, loop } = this.#plan
     const ms = this.#isUnlimited ? turnMs : Math.min(turnMs, Math.max(portionMs, 1000 / limitRate))
     await new Promise<void>((resolve) => {
-      const timer = clock.schedule(resolve, ms, true)
+      const timer = loop.schedule(resolve, ms, true)
       this.#wake = () => {
         timer.cancel()
         resolve()
@@ -152,21 +151,21 @@ export class Replay {
     })
   }
 
-  /** All records are taken. The store keeps those that the drain gives up. */
+  /** All records are taken. Those that the drain gives up stay on disk. */
   #drain(): void {
     if (this.#draining) return
     this.#draining = true
-    const { clock } = this.#plan
-    const startedAt = clock.now()
+    const { loop } = this.#plan
+    const startedAt = loop.now()
     void this.#delivery.flush({ timeoutMs: patienceMs }).then(() => {
       this.#draining = false
-      if (this.#held > 0 && clock.now() - startedAt < patienceMs) this.#stop(this.#refusal)
+      if (this.#held > 0 && loop.now() - startedAt < patienceMs) this.#stop(this.#refusal)
       this.#wake()
     })
   }
 
   #turn(): void {
-    const now = this.#plan.clock.now()
+    const now = this.#plan.loop.now()
     if (now - this.#turnedAt < turnMs) return
     this.#turnedAt = now
     this.#plan.records.acknowledge()
@@ -187,7 +186,7 @@ export class Replay {
 
   #settled({ bytes }: SentPlace): void {
     this.#held--
-    this.#settledAt = this.#plan.clock.now()
+    this.#settledAt = this.#plan.loop.now()
     this.#plan.progress.advance(bytes)
     if (this.#held === 0 || (this.#isUnlimited && this.#held === maxHeld / 2)) this.#wake()
   }
@@ -196,56 +195,4 @@ export class Replay {
     this.#stopped ??= reason
     this.#wake()
   }
-}
-
-/** The answers of the service. */
-export interface ReplayAccount {
-  delivered: number
-  readonly rejected: Rejections
-}
-
-/** The files of a replay as a store of delivery. Delivered records are removed from them, all other records stay. */
-class ReplayStore implements Store {
-  readonly lossReason = 'shutdown'
-  readonly account: ReplayAccount = { delivered: 0, rejected: new Rejections() }
-  readonly #records: RecordsToSend
-  readonly #settled: (place: SentPlace) => void
-
-  constructor(records: RecordsToSend, settled: (place: SentPlace) => void) {
-    this.#records = records
-    this.#settled = settled
-  }
-
-  keep(): undefined {}
-
-  look(): void {}
-
-  park(): boolean {
-    return true
-  }
-
-  unpark(): readonly [] {
-    return []
-  }
-
-  settle(place: Place): boolean {
-    const sent = place as SentPlace
-    if (!sent.rejected) {
-      this.account.delivered++
-      this.#records.delivered(sent)
-    }
-    this.#settled(sent)
-    return true
-  }
-
-  reject(
-    _lane: number,
-    { place }: Storable & { readonly place: Place | undefined },
-    { reason }: Outcome & { type: 'rejected' },
-  ): void {
-    ;(place as SentPlace).rejected = true
-    this.account.rejected.add(reason)
-  }
-
-  close(): void {}
 }

@@ -3,10 +3,11 @@ import { lstatSync, readdirSync, renameSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { pause } from '../../http/requester.js'
 import type { Clock } from '../../runtime/clock.js'
+import { nodeFiles } from '../../runtime/files.js'
 import { faultOfFile } from '../../runtime/plain-file.js'
 import { deadLetterFolder } from '../../spool/dead-letters.js'
-import { engineFolder, isRecordFile, releaseFolder, segmentName } from '../../spool/engine-folder.js'
-import { type Holder, type Lock, lockFile, lockOf, machineLocks, signIntervalMs } from '../../spool/lock.js'
+import { isRecordFile, LaneFolder, laneFolder, severityOfFile } from '../../spool/lane-folder.js'
+import { type Holder, lockFile, lockOf, machineLocks, signIntervalMs } from '../../spool/lock.js'
 
 /** A running holder gives a sign of life within this time. */
 const patienceMs = 1.5 * signIntervalMs
@@ -16,13 +17,13 @@ export interface Refusal {
   readonly refused: string
 }
 
-/** Locked folders of engines, or a locked folder of dead letters. */
+/** Locked folders of lanes, or a locked folder of dead letters. */
 export class SpoolFolders {
   /** The files with records, by folder. */
   readonly files: readonly string[]
-  readonly #held: readonly { readonly path: string; readonly lock: Lock }[]
+  readonly #held: readonly LaneFolder[]
 
-  private constructor(held: readonly { readonly path: string; readonly lock: Lock }[], say: (text: string) => void) {
+  private constructor(held: readonly LaneFolder[], say: (text: string) => void) {
     this.#held = held
     this.files = held.flatMap(({ path }) => filesOf(path, say).map((name) => heldFile(path, name)))
   }
@@ -36,39 +37,39 @@ export class SpoolFolders {
     dir: string,
     { clock, say }: { clock: Clock; say: (text: string) => void },
   ): Promise<SpoolFolders | Refusal> {
-    const held: { path: string; lock: Lock }[] = []
+    const held: LaneFolder[] = []
     for (const path of foldersOf(resolve(dir))) {
       const holder = machineLocks.holderOf(lockOf(path))
       const lives = await livingHolder(path, { holder, clock, say })
       const lock = lives === undefined ? machineLocks.claim(lockOf(path), holder) : undefined
       if (lock === undefined) {
-        for (const each of held) each.lock.release()
+        for (const each of held) each.release()
         return {
           refused: `${path} belongs to ${lives ?? 'another process that was faster'}: its records are being delivered`,
         }
       }
-      held.push({ path, lock })
+      held.push(new LaneFolder(path, { lock, files: nodeFiles }))
     }
     return new SpoolFolders(held, say)
   }
 
   /** Give a sign of life in every lock. */
   touch(): void {
-    for (const { lock } of this.#held) lock.touch()
+    for (const folder of this.#held) folder.touch()
   }
 
   release(): void {
-    for (const { path, lock } of this.#held) releaseFolder(path, { lock })
+    for (const folder of this.#held) folder.release()
   }
 }
 
 function foldersOf(dir: string): string[] {
   const names = readdirSync(dir)
-  const paths = names.filter((name) => engineFolder.test(name)).map((name) => join(dir, name))
+  const paths = names.filter((name) => laneFolder.test(name)).map((name) => join(dir, name))
   // Links are left out: they may lead to another spool, or back to this one.
-  const engines = paths.filter((path) => lstatSync(path).isDirectory())
+  const lanes = paths.filter((path) => lstatSync(path).isDirectory())
   const own = names.some((name) => name.endsWith('.ndjson') || lockFile.test(name)) ? [dir] : []
-  return [...own, ...engines]
+  return [...own, ...lanes]
 }
 
 /** A text about the running holder of a folder. Undefined when there is none. */
@@ -100,7 +101,7 @@ export function filesOf(folder: string, say: (text: string) => void): string[] {
     if (fault !== undefined) say(`${path} ${fault}: it is left alone`)
     return fault === undefined
   })
-  const severity = (name: string) => segmentName(name)?.severity ?? 0
+  const severity = (name: string) => severityOfFile(name) ?? 0
   return names.sort((a, b) => severity(b) - severity(a) || (a < b ? -1 : 1))
 }
 

@@ -4,7 +4,9 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fingerprint } from '../../../src/spool/engine-folder.js'
+import { nodeFiles } from '../../../src/runtime/files.js'
+import { LaneFolder } from '../../../src/spool/lane-folder.js'
+import { machineLocks } from '../../../src/spool/lock.js'
 import { FaultServer } from '../../support/fault-server.js'
 import { full, rowsOf } from '../../support/full.js'
 import { startProgram } from '../../support/programs.js'
@@ -43,6 +45,15 @@ const serverHere = async (...plan: Parameters<typeof FaultServer.start>) => {
   onTestFinished(() => server.close())
   return server
 }
+
+/** The folder of a lane that a process without a lock has left. */
+function leftFolder(dir: string, { SLUICE_URL: url = '', SLUICE_BUCKET: bucket = '' }: Record<string, string>): string {
+  const plan = { dir, url, lane: { kind: 'logs', bucket }, sync: false, files: nodeFiles, locks: machineLocks } as const
+  const { path } = LaneFolder.make(plan)
+  rmSync(join(path, 'lock-1'))
+  return path
+}
+
 const certificates = join(import.meta.dirname, '../../support/certificates')
 
 describe('sluice doctor', () => {
@@ -324,9 +335,8 @@ describe('sluice doctor', () => {
     const spoolDir = (path: string) => examine({ ...receiver.variables, SLUICE_SPOOL_DIR: path }, '--no-send')
     expect((await spoolDir(unmade)).looks.spool).toMatch(/^good: .*not\/there will be created/)
     expect(existsSync(unmade)).toBe(false)
-    const left = join(dir, `${fingerprint(receiver.variables.SLUICE_URL!)}-0123456789ab`)
-    mkdirSync(left)
-    writeFileSync(join(left, 'info-01234567-0123456789ab-000001.ndjson'), 'x'.repeat(2048))
+    const left = leftFolder(dir, receiver.variables)
+    writeFileSync(join(left, 'info-000001.ndjson'), 'x'.repeat(2048))
     mkdirSync(join(dir, 'dead-letter'))
     writeFileSync(join(dir, 'dead-letter', '1-a-b-000001.ndjson'), 'x')
     const { code, looks } = await spoolDir(dir)
@@ -337,10 +347,10 @@ describe('sluice doctor', () => {
     expect(readdirSync(dir, { recursive: true })).toHaveLength(4)
     const foreign = join(dir, '01234567-0123456789ab')
     mkdirSync(foreign)
-    writeFileSync(join(foreign, 'info-01234567-0123456789ab-000001.ndjson'), 'x')
+    writeFileSync(join(foreign, 'info-000001.ndjson'), 'x')
     const { looks: both } = await spoolDir(dir)
     expect(both.backlog).toMatch(/^good: 1 file, /)
-    expect(both['other service']).toMatch(/^skipped: 1 file, 1 B, for another SLUICE_URL/)
+    expect(both['other service']).toMatch(/^skipped: 1 file, 1 B, for another SLUICE_URL or bucket/)
     writeFileSync(join(dir, 'file'), '')
     expect((await spoolDir(join(dir, 'file'))).looks.spool).toMatch(/^bad: .*file is no folder/)
   })
@@ -349,9 +359,8 @@ describe('sluice doctor', () => {
     const receiver = await receiverHere()
     const dir = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
     onTestFinished(() => rmSync(dir, { recursive: true }))
-    const left = join(dir, `${fingerprint(receiver.variables.SLUICE_URL!)}-0123456789ab`)
-    mkdirSync(left)
-    const named = (number: number) => join(left, `info-01234567-0123456789ab-00000${number}.ndjson`)
+    const left = leftFolder(dir, receiver.variables)
+    const named = (number: number) => join(left, `info-00000${number}.ndjson`)
     writeFileSync(named(1), 'x')
     symlinkSync('/nowhere', named(2))
     symlinkSync('/nowhere', join(dir, '01234567-0123456789ab'))

@@ -194,12 +194,13 @@ describe('sluice replay', () => {
   })
 
   it.runIf(full)('never lists, drops or by a reason sends the other records of a spool', async () => {
-    const { clock, sender, delivery, log } = setUpSpool(dir)
+    const { clock, sender, spool, delivery, log } = setUpSpool(dir)
     sender.answer = () => answers.refused
     log('{"message":"waits"}')
     const closed = delivery.close({ timeoutMs: 0 })
     await clock.advance(1)
     await closed
+    spool.close()
     const variables = { SLUICE_URL: 'http://127.0.0.1:9', SLUICE_API_KEY: 'k' }
     for (const words of [['--reason', 'e'], ['--list'], ['--drop', '--all', '--yes']]) {
       expect(await run([dir, ...words], { variables })).toEqual(none)

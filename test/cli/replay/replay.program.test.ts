@@ -23,7 +23,7 @@ const bodies = (count: number) => Array.from({ length: count }, (_, number) => `
 
 /** Leaves so many log records, and one value record, in the spool, as a process that has ended. */
 async function leave(count: number, { rejected = false } = {}): Promise<void> {
-  const { clock, sender, delivery, log, value } = setUpSpool(dir)
+  const { clock, sender, spool, delivery, log, value } = setUpSpool(dir)
   sender.answer = () => (rejected ? answers.rejected : answers.refused)
   for (const body of bodies(count)) log(body)
   value('{"eventId":7}')
@@ -31,6 +31,7 @@ async function leave(count: number, { rejected = false } = {}): Promise<void> {
   const closed = delivery.close({ timeoutMs: 0 })
   await clock.advance(1)
   await closed
+  spool.close()
 }
 
 function start(folder: string, options: readonly string[] = []): Running {
@@ -182,13 +183,13 @@ describe('sluice replay', () => {
     await leave(3)
     const folder = join(dir, readdirSync(dir)[0]!)
     writeFileSync(join(folder, 'export.ndjson'), '{"my":"data"}\n')
-    execFileSync('mkfifo', [join(folder, 'info-01234567-0123456789ab-000009.ndjson')])
+    execFileSync('mkfifo', [join(folder, 'info-000009.ndjson')])
     symlinkSync(dir, join(dir, '01234567-0123456789ab'))
     const { code, stdout, stderr } = await replay(dir)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '4 of 4 records delivered\n' })
     expect(stderr).toContain('export.ndjson has no name that Sluice gives: it is left alone\n')
-    expect(stderr).toContain('-000009.ndjson is a named pipe, not a file: it is left alone\n')
-    expect(readdirSync(folder).sort()).toEqual(['export.ndjson', 'info-01234567-0123456789ab-000009.ndjson'])
+    expect(stderr).toContain('info-000009.ndjson is a named pipe, not a file: it is left alone\n')
+    expect(readdirSync(folder).sort()).toEqual(['export.ndjson', 'info-000009.ndjson'])
   })
 
   it('refuses the folder of a running process', async () => {

@@ -14,7 +14,7 @@ const { options } = resolve({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b
 async function setUp(count: number, { limitRate = Number.POSITIVE_INFINITY } = {}) {
   const dir = spoolFolder()
   await leaveRecords(dir, count, { spool: { maxBytes: 100_000_000 }, delivery: { limits: roomy } })
-  const records = await RecordsToSend.of(filesIn(dir).filter((path) => path.endsWith('.ndjson')))
+  const records = new RecordsToSend(filesIn(dir).filter((path) => path.endsWith('.ndjson')))
   const clock = new VirtualClock()
   const sender = new ScriptedSender(clock, { maxDepth: 64 })
   const interruption = new AbortController()
@@ -25,7 +25,7 @@ async function setUp(count: number, { limitRate = Number.POSITIVE_INFINITY } = {
     options,
     limitRate,
     progress,
-    clock,
+    loop: clock,
     random: () => 0.5,
     signal: interruption.signal,
     turn: () => {},

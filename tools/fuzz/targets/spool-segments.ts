@@ -2,9 +2,10 @@ import { deepStrictEqual, ok } from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { nodeFiles } from '../../../src/runtime/files.js'
 import { acknowledgementsOf } from '../../../src/spool/acknowledgements.js'
-import { places, Segment } from '../../../src/spool/segment.js'
-import { lineMiddle, spoolLine, withChecksum } from '../../../src/spool/spool-line.js'
+import { RecordFile } from '../../../src/spool/record-file.js'
+import { lineMiddle, readSpoolLine, type SpoolLine, spoolLine, withChecksum } from '../../../src/spool/spool-line.js'
 import { Input, seed } from '../input.js'
 
 const bodies = ['{"message":"zero"}', '{"message":"öne"}', '{"message":"two"}', '{"message":"three"}']
@@ -39,8 +40,15 @@ function settledBy(text: string): Set<number> {
   return settled
 }
 
+/** The line of a record, read again from its place. */
+function lineAt(recovered: RecordFile, number: number): SpoolLine | undefined {
+  const bytes = Buffer.alloc(recovered.endOf(number) - recovered.startOf(number))
+  ok(recovered.read(recovered.startOf(number), bytes), 'the file is gone')
+  return readSpoolLine(bytes)
+}
+
 /** A segment that was torn or changed, or whose acknowledgements were, gives records that were written, and none twice. */
-export async function fuzz(data: Buffer): Promise<void> {
+export function fuzz(data: Buffer): void {
   const input = new Input(data)
   const what = input.below(4)
   const at = (input.below(256) * 3) % file.length
@@ -55,24 +63,25 @@ export async function fuzz(data: Buffer): Promise<void> {
   else segment = Buffer.concat([file, Buffer.from(withChecksum(rest.toString('utf8'))), Buffer.from('\n')])
   writeFileSync(path, segment)
   writeFileSync(acknowledgementsOf(path), acknowledged)
-  const recovered = new Segment({ path, lane: 0, severity: 2, belongs: ({ bucket }) => bucket === 'b' })
-  const { damaged } = await recovered.recover()
-  const numbers = recovered.oldest(places.left)
-  ok(recovered.count(places.left) >= numbers.length && damaged >= 0)
-  const found = recovered.read(numbers)
+  const recovered = new RecordFile(path, { from: 0, files: nodeFiles })
+  const { lines: found, damaged } = recovered.recover(({ bucket }) => bucket === 'b')
+  ok(damaged >= 0)
   ok(
-    found.every(({ number }, index) => index === 0 || number > found[index - 1]!.number),
+    found.every(({ line }, index) => index === 0 || line.number > found[index - 1]!.line.number),
     'records are not in order',
   )
-  for (const { number, line } of found) {
-    ok(line !== undefined, 'a record that was found cannot be read')
-    ok(what === 3 || line.body === bodies[number] || text.includes(line.idempotencyKey), `another record: ${line.body}`)
+  for (const { line } of found) {
+    deepStrictEqual(lineAt(recovered, line.number), line, 'a record that was found cannot be read')
+    ok(
+      what === 3 || line.body === bodies[line.number] || text.includes(line.idempotencyKey),
+      `another record: ${line.body}`,
+    )
   }
   // A text may have whole lines of its own.
   if (what !== 1 || text.includes('{"crc":')) return
   const settled = settledBy(text)
   deepStrictEqual(
-    found.map(({ number }) => number),
+    found.map(({ line }) => line.number),
     [0, 1, 2, 3].filter((number) => !settled.has(number)),
   )
 }

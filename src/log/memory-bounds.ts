@@ -62,9 +62,9 @@ export class MemoryBounds {
     this.#logs.sort((a, b) => a.severity - b.severity)
   }
 
-  /** Records of a log were given up. */
-  lost(log: BoundedLog, reason: DropReason, count: number): void {
-    if (count > 0) this.#plan.lost(log.lane, reason, count)
+  /** Records of a lane were given up. */
+  lost(lane: number, reason: DropReason, count: number): void {
+    if (count > 0) this.#plan.lost(lane, reason, count)
   }
 
   take(bytes: number, records = 1): void {

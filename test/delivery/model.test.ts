@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Delivery } from '../../src/delivery/delivery.js'
+import { Delivery } from '../../src/delivery/delivery.js'
 import { type LaneState, type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { Failure } from '../../src/delivery/rules.js'
 import type { Carriage, Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
 import { recordsOf } from '../support/batch.js'
-import { deliveryOf } from '../support/delivery.js'
+import { loopOver } from '../support/loop.js'
 import { assertModel, type Step } from '../support/model.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
@@ -123,13 +123,13 @@ class World {
     this.sender.closed = () => {
       for (const record of this.at('queued', 'in flight')) record.place = 'shutdown'
     }
-    this.delivery = deliveryOf({
+    this.delivery = new Delivery({
       lanes: [
         { kind: 'logs', bucket: 'b' },
         { kind: 'values', bucket: 'b' },
       ],
       sender: this.sender,
-      clock: this.clock,
+      loop: loopOver(this.clock),
       random: () => 0.5,
       observer: silentObserver,
       limits: { maxQueueRecords, maxQueueBytes },

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Outcome, Outgoing, Sender } from '../../src/delivery/sender.js'
+import { Segment } from '../../src/log/segment.js'
+import { MemorySpool } from '../log/memory-spool.js'
 import { recordsOf } from '../support/batch.js'
 import { addsUp, setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
@@ -147,18 +149,22 @@ describe('a record that fails where others succeed', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 12, queued: 0 })
   })
 
-  it('does not keep others from being adopted: there is room for one record to confirm it with', async () => {
-    const { clock, sender, delivery, log } = setUp()
+  it('is confirmed with a record that another process has left, where no other one is there', async () => {
+    const spool = new MemorySpool()
+    const { clock, sender, delivery, log } = setUp({ backing: spool })
     sender.answer = refusing(answers.failed)
     log('bad')
     await clock.advance(60_000)
-    expect(delivery.buffer.room(0).records).toBe(1)
-    const body = 'left by another process'
-    delivery.buffer.adopt(0, 1)
-    delivery.buffer.restore(0, [{ body, bytes: body.length, severity: 2, idempotencyKey: 'k', place: {} }])
+    const left = delivery.adoptedLog(0, 2)
+    const segment = new Segment(left)
+    segment.file = spool.open(segment)
+    spool.files.get(segment)!.set(0, Buffer.from('left'))
+    segment.add(4, -1, 0)
+    left.adopt(segment)
+    delivery.adopted(0)
     await clock.advance(2)
-    expect(delivery.stats()).toMatchObject({ adopted: 1, delivered: 1, queued: 1 })
-    expect(delivery.buffer.room(0).records).toBeGreaterThan(1)
+    expect(delivery.stats()).toMatchObject({ adopted: 1, delivered: 1, spooled: 0 })
+    expect(delivery.stats().lanes[0]).toMatchObject({ queued: 1, state: 'open' })
   })
 
   it('makes no storm together with others of its kind when the service fails altogether', async () => {

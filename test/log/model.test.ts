@@ -262,7 +262,7 @@ class World {
     const log = this.all[number]!
     const others = this.of(log, waiting, ready)
     if (others.length === 0) return
-    const ref = [log.newest(), log.first(), log.oldestSuspect()][choice] ?? this.refOf(others[choice % others.length]!)
+    const ref = [log.newest(), log.first(), ...log.suspects()][choice] ?? this.refOf(others[choice % others.length]!)
     if (!this.mayTake(log, ref)) return
     const batch = this.batch(log)
     const sequence = ref.segment.sequenceOf(ref.index)
@@ -538,20 +538,16 @@ class World {
     const infinity = Number.POSITIVE_INFINITY
     const sequenceOf = (ref: { segment: Segment; index: number } | undefined) => ref?.segment.sequenceOf(ref.index)
     expect({
-      counts: [log.ready, log.inFlight, log.waiting, log.length],
+      counts: [log.ready, log.waiting],
       oldest: log.oldest,
-      lowest: log.lowest,
       first: sequenceOf(log.first()),
       newest: sequenceOf(log.newest()),
-      suspect: sequenceOf(log.oldestSuspect()),
       suspects: [...log.suspects()].map(sequenceOf),
     }).toEqual({
-      counts: [at(ready).length, at(inFlight).length, at(waiting).length, live.length],
+      counts: [at(ready).length, at(waiting).length],
       oldest: at(ready)[0]?.sequence ?? infinity,
-      lowest: live[0]?.sequence ?? infinity,
       first: at(ready)[0]?.sequence,
       newest: at(ready).at(-1)?.sequence,
-      suspect: suspects[0]?.sequence,
       suspects: suspects.map(({ sequence }) => sequence),
     })
     const spare = live.filter((record) => record.state !== inFlight && record.isResident && !record.isOnDisk)
@@ -762,7 +758,7 @@ function finish(world: World): void {
   }
   while (world.sent.length > 0) world.settle(0, { from: 0, most: 300, to: 'delivered' })
   for (let number = 0; number < world.all.length; number++) {
-    while (world.all[number]!.length > 0) {
+    while (world.all[number]!.ready + world.all[number]!.waiting > 0) {
       while (world.all[number]!.waiting > 0) world.judge(0, true)
       world.take(number, { most: 300, before: 0 })
       while (world.sent.length > 0) world.settle(0, { from: 0, most: 300, to: 'delivered' })

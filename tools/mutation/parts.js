@@ -25,6 +25,8 @@ const sourcesIn = (folder, without = []) => filesIn(`src/${folder}`, { end: '.ts
 const testsIn = (folder, without = []) =>
   filesIn(`test/${folder}`, { end: '.test.ts', without }).filter((file) => !/\.(full|program)\.test\.ts$/.test(file))
 
+/** They simulate minutes of traffic. */
+const slowDelivery = ['idle-connections', 'machine']
 const parsers = ['answer-body', 'answer-head', 'answer-pattern', 'chunked-body', 'classify', 'connection-life', 'proxy']
 const exchange = ['read-answer', 'request-writer', 'response-reader', 'transmission']
 
@@ -33,10 +35,16 @@ export const parts = {
   // Without the herd of a thousand engines: the tests of a breaker say the same.
   delivery: {
     files: sourcesIn('delivery', ['concurrency']),
-    tests: testsIn('delivery', ['herd', 'concurrency']),
-    slowTests: ['test/simulation/poison-rate.test.ts'],
+    tests: testsIn('delivery', ['herd', 'concurrency', ...slowDelivery]),
+    slowTests: [...slowDelivery.map((name) => `test/delivery/${name}.test.ts`), 'test/simulation/poison-rate.test.ts'],
   },
   concurrency: { files: ['src/delivery/concurrency.ts'], tests: ['test/delivery/concurrency.test.ts'] },
+  // What the logs do for a lane, the tests of delivery notice.
+  log: {
+    files: sourcesIn('log'),
+    tests: testsIn('log'),
+    slowTests: testsIn('delivery', ['herd', 'concurrency', 'idle-connections', 'machine']),
+  },
   // The link to a real worker, and the program of that worker, are tested with programs only.
   'hand-off': { files: sourcesIn('hand-off', ['worker-link', 'delivery-worker']), tests: testsIn('hand-off') },
   http: {

@@ -142,7 +142,10 @@ describe('the age of records', () => {
   it('of records that a dead engine has left counts from their acceptance', async () => {
     const dir = spoolFolder()
     leave(dir, ['old'])
-    const { clock, logs } = setUpLoneSpool(dir, { maxAgeMs: hourMs, wallClock: () => 1_700_000_000_000 + hourMs - 10_000 })
+    const { clock, logs } = setUpLoneSpool(dir, {
+      maxAgeMs: hourMs,
+      wallClock: () => 1_700_000_000_000 + hourMs - 10_000,
+    })
     await clock.advance(2000)
     expect(logs.ledger.read()).toMatchObject({ adopted: 1, spooled: 1 })
     await clock.advance(20_000)

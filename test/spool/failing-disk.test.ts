@@ -237,6 +237,25 @@ describe('what a dead engine has left', () => {
     expect(logs.read('adopted').map(({ message }) => message)).toEqual(['one', 'two'])
   })
 
+  it('comes from each of its files, when one of them cannot be looked at', async () => {
+    const dir = spoolFolder()
+    const first = setUpLoneSpool(dir)
+    for (const severity of [1, 2, 3] as const) first.logs.keep(`left ${severity}`, { severity })
+    first.spool.close()
+    for (const number of [1, 2, 3]) {
+      const { clock, disk, logs, spool, said } = setUpLoneSpool(dir)
+      const failing = new RegExp(`^lstatSync .*-00000${number}\\.ndjson`)
+      disk.fault = (call) => (failing.test(call) ? 'EIO' : undefined)
+      await clock.advance(2000)
+      expect(logs.ledger.read().adopted).toBe(2)
+      disk.fault = () => undefined
+      await clock.advance(10_000)
+      expect(logs.ledger.read().adopted).toBe(3)
+      expect(said).toEqual([expect.stringMatching(/cannot be taken over: .* \(EIO/)])
+      spool.close()
+    }
+  })
+
   it('is read no more when the file is gone', async () => {
     const dir = spoolFolder()
     leave(dir, ['one'])

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
@@ -62,6 +62,28 @@ describe('a record', () => {
     expect(readdirSync(dir, { recursive: true }).filter((name) => String(name).endsWith('.acks'))).toEqual([])
     await clock.advance(1)
     expect(readFileSync(acks, 'utf8')).toContain('"settled":"0-2,4"')
+  })
+
+  it('does not stay on disk for long when it was settled and no other comes', async () => {
+    const dir = spoolFolder()
+    const { clock, spool, logs } = setUpLoneSpool(dir)
+    const refs = ['0', '1'].map((text) => logs.keep(text))
+    const error = logs.keep('error', { severity: 4 })
+    spool.commit()
+    for (const ref of refs) logs.settle(ref)
+    await clock.advance(11_000)
+    expect(
+      filesIn(dir)
+        .map((path) => basename(path))
+        .sort(),
+    ).toEqual(['error-000002.ndjson', 'lock-1'])
+    logs.settle(error)
+    logs.keep('next')
+    spool.commit()
+    await clock.advance(1001)
+    logs.keep('one more')
+    spool.commit()
+    expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"next"}', '{"message":"one more"}'])
   })
 
   it('costs its file when it was the last one there', () => {

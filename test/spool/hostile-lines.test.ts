@@ -1,11 +1,10 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { nodeFiles } from '../../src/runtime/files.js'
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
-import { LineScanner } from '../../src/spool/line-scanner.js'
 import { RecordFile } from '../../src/spool/record-file.js'
-import { withChecksum, withoutChecksum } from '../../src/spool/spool-line.js'
+import { withChecksum } from '../../src/spool/spool-line.js'
 import { answers } from '../support/scripted-sender.js'
 import { passUntil, segmentsIn, setUpSpool, spoolFolder } from '../support/spool.js'
 
@@ -114,19 +113,5 @@ describe('acknowledgements that Sluice has not written', () => {
     const start = performance.now()
     expect(countLeft(all)).toBe(1)
     expect(performance.now() - start).toBeLessThan(5000)
-  })
-})
-
-describe('a file without line ends', () => {
-  it('is copied once, however many pieces it comes in', () => {
-    const concat = vi.spyOn(Buffer, 'concat')
-    const scanner = new LineScanner(withoutChecksum)
-    const piece = Buffer.alloc(16_384, 'x')
-    const pieces = 300
-    for (let count = 0; count < pieces; count++) scanner.push(piece)
-    scanner.end()
-    const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0)
-    concat.mockRestore()
-    expect(copied).toBeLessThanOrEqual(pieces * piece.length)
   })
 })

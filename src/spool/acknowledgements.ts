@@ -1,7 +1,7 @@
 import type { Files } from '../runtime/files.js'
 import { readPlainFile } from '../runtime/plain-file.js'
 import { append } from './append.js'
-import { LineScanner } from './line-scanner.js'
+import { scanLines } from './line-scanner.js'
 import { withChecksum, withoutChecksum } from './spool-line.js'
 
 /** The acknowledgements of a segment take less. */
@@ -27,7 +27,7 @@ export class Acknowledgements {
 
   /** Write that records are settled. Throws what the file system does; the records then may be sent again. */
   add(numbers: readonly number[]): void {
-    // A full disk may have left half a line before this one. The scanner finds this one all the same.
+    // A full disk may have left half a line before this one, which is found all the same.
     append(this.path, { lines: withChecksum(`"settled":"${rangesOf(numbers)}"}`), files: this.#files })
   }
 
@@ -43,8 +43,7 @@ export class Acknowledgements {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
       throw error
     }
-    const scanner = new LineScanner(withoutChecksum)
-    for (const { line } of [...scanner.push(bytes), ...scanner.end()]) {
+    for (const { line } of scanLines(bytes, withoutChecksum).lines) {
       const text = /^"settled":"([\d,-]+)"\}$/.exec(line)?.[1] ?? ''
       for (const range of text.split(',')) {
         const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(range) ?? []

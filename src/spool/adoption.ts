@@ -140,11 +140,22 @@ export class Adoption {
     const severity = severityOfFile(name)
     const isValue = this.#plan.lanes[lane]!.kind === 'values'
     if (severity === undefined || (severity === 6) !== isValue || known.has(name)) return []
-    const fault = faultOfFile(path, this.#plan.files)
+    const fault = this.#faultOf(path)
+    if (fault === 'later') return []
     known.add(name)
     if (fault === undefined) return [{ path, lane, severity }]
     this.#plan.trouble('foreign', new Error(`${path} ${fault}`))
     return []
+  }
+
+  /** Why a path is not that of a file of records; `later` when the disk does not say it now. */
+  #faultOf(path: string): string | undefined {
+    try {
+      return faultOfFile(path, this.#plan.files)
+    } catch (error) {
+      this.#plan.trouble('adopt', error)
+      return 'later'
+    }
   }
 
   /** Leave a folder alone. It is reported, unless it belongs to another user. */

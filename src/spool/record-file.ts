@@ -3,7 +3,7 @@ import type { Files } from '../runtime/files.js'
 import { closeFile, openPlainFile, readPlainFile } from '../runtime/plain-file.js'
 import { Acknowledgements, mergedRanges, type Range } from './acknowledgements.js'
 import { write } from './append.js'
-import { type Found, LineScanner } from './line-scanner.js'
+import { type Found, scanLines } from './line-scanner.js'
 import type { LineWriter } from './line-writer.js'
 import { syncFolder } from './spool-folder.js'
 import { readSpoolLine, type SpoolLine } from './spool-line.js'
@@ -170,13 +170,13 @@ export class RecordFile {
     const settled = mergedRanges(this.#acknowledgements.read())
     const bytes = readPlainFile(this.path, { maxBytes: maxFileBytes, files: this.#files })
     this.bytes = bytes.length
-    const scanner = new LineScanner((piece) => {
+    const { lines: written, damaged } = scanLines(bytes, (piece) => {
       const line = read(piece)
       return line !== undefined && belongs(line) ? line : undefined
     })
     const lines: Found<SpoolLine>[] = []
     let misplaced = 0
-    for (const found of [...scanner.push(bytes), ...scanner.end()]) {
+    for (const found of written) {
       const { start, length, line } = found
       // Sluice numbers lines in their order: it did not write a line that breaks the order.
       if (line.number < this.to || line.number >= maxNumber) misplaced++
@@ -185,7 +185,7 @@ export class RecordFile {
         if (!isWithin(line.number, settled)) lines.push(found)
       }
     }
-    return { lines, damaged: scanner.damaged + misplaced }
+    return { lines, damaged: damaged + misplaced }
   }
 
   #put(number: number, start: number, end: number): void {

@@ -244,7 +244,11 @@ export class Spool implements Backing {
     }
     this.#segments.giveUpOld()
     this.#segments.removeStuck()
-    for (const file of this.#open) this.#endWhenDue(file)
+    for (const file of this.#open) {
+      // While no record comes, those that are settled do not stay on disk.
+      if (file.isSettled && file.bytes > 0) file.segment.log.seal(file.segment)
+      this.#endWhenDue(file)
+    }
   }
 }
 

@@ -16,7 +16,7 @@ import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
 import { winstonMapper } from '../../src/records/winston-info.js'
 import { WrittenLines, winstonLineMapper } from '../../src/records/winston-line.js'
 import { shownInfo, textIsWritten } from '../../src/records/winston-output.js'
-import { LineScanner } from '../../src/spool/line-scanner.js'
+import { scanLines } from '../../src/spool/line-scanner.js'
 import { lineMiddle, readSpoolLine, spoolLine } from '../../src/spool/spool-line.js'
 import { adversarialText, adversarialTexts } from '../support/adversarial-texts.js'
 import { superLinear } from '../support/linear-time.js'
@@ -112,10 +112,7 @@ const ways: Readonly<Record<string, Take>> = {
     for (let at = 0; at < text.length; at += 8192) intake._write(text.slice(at, at + 8192), 'utf8', () => {})
   },
   'a file of a spool': (text) => {
-    const scanner = new LineScanner(readSpoolLine)
-    const bytes = Buffer.from(text)
-    for (let at = 0; at < bytes.length; at += 4096) scanner.push(bytes.subarray(at, at + 4096))
-    scanner.end()
+    scanLines(Buffer.from(text), readSpoolLine)
   },
   'a record of a spool': (text) => {
     const body = `{"message":${json(text)}}`

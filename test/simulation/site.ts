@@ -16,7 +16,7 @@ import { type Behaviour, fineBehaviour } from './service/behaviour.js'
 import { receiverTenant, type Tenant } from './service/shared-receiver.js'
 import { SimulatedService } from './service/simulated-service.js'
 import type { SimulatedThread } from './simulated-thread.js'
-import { acknowledgedIds, firstEvent, segmentsIn, spooledIds } from './spooled-ids.js'
+import { acknowledgedIds, firstEvent, recordFilesIn, spooledIds } from './spooled-ids.js'
 import type { World } from './world.js'
 
 const spoolFolder = '/spool'
@@ -251,7 +251,7 @@ export class Site {
 
   /** Segments of the spool, living engines' included. */
   get segments(): readonly string[] {
-    return this.#spools ? segmentsIn(this.#disk, spoolFolder) : []
+    return this.#spools ? recordFilesIn(this.#disk, spoolFolder) : []
   }
 
   /** The ids of the records in the spool that the service does not have. */

@@ -1,5 +1,5 @@
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
-import { LineScanner } from '../../src/spool/line-scanner.js'
+import { scanLines } from '../../src/spool/line-scanner.js'
 import { readSpoolLine, withoutChecksum } from '../../src/spool/spool-line.js'
 import type { SimulatedDisk } from './disk/simulated-disk.js'
 
@@ -14,24 +14,24 @@ export function idOfBody(body: string): number | undefined {
   return event === undefined ? undefined : Number(event) - firstEvent
 }
 
-/** The segments of a spool: files of records, except dead letters. */
-export function segmentsIn(disk: SimulatedDisk, folder: string): string[] {
+/** The files of records in a spool, except dead letters. */
+export function recordFilesIn(disk: SimulatedDisk, folder: string): string[] {
   return disk.filesIn(folder).filter((path) => path.endsWith('.ndjson') && !path.includes('/dead-letter/'))
 }
 
 /** The ids of all records that a spool has in whole lines. */
 export function spooledIds(disk: SimulatedDisk, folder: string): Set<number> {
   const ids = new Set<number>()
-  for (const path of segmentsIn(disk, folder)) {
+  for (const path of recordFilesIn(disk, folder)) {
     for (const { id } of recordsIn(disk, path)) ids.add(id)
   }
   return ids
 }
 
-/** The ids of all records of a spool that an acknowledgement beside their segment names. */
+/** The ids of all records of a spool that an acknowledgement beside their file names. */
 export function acknowledgedIds(disk: SimulatedDisk, folder: string): Set<number> {
   const ids = new Set<number>()
-  for (const path of segmentsIn(disk, folder)) {
+  for (const path of recordFilesIn(disk, folder)) {
     const numbers = new Set<number>()
     for (const line of linesIn(disk.read(acknowledgementsOf(path)), withoutChecksum)) {
       const ranges = /^"settled":"([\d,-]+)"\}$/.exec(line)?.[1] ?? ''
@@ -55,6 +55,5 @@ function* recordsIn(disk: SimulatedDisk, path: string): Generator<{ readonly id:
 
 /** The whole lines of a file, also those in damaged ones. */
 function linesIn<Line>(bytes: Buffer = Buffer.alloc(0), read: (line: Buffer) => Line | undefined): Line[] {
-  const scanner = new LineScanner(read)
-  return [...scanner.push(bytes), ...scanner.end()].map(({ line }) => line)
+  return scanLines(bytes, read).lines.map(({ line }) => line)
 }

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { leave, setUpSpool } from '../support/lone-spool.js'
+import { leave, setUpLoneSpool } from '../support/lone-spool.js'
 import { filesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
 /** A process with a spool, which does what it is told. */
@@ -13,7 +13,7 @@ class Program {
   readonly #answers: AsyncIterator<string>
 
   constructor(dir: string) {
-    const child = spawn(process.execPath, [join(import.meta.dirname, '../fixtures/spools.js'), dir], {
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'fixtures/spools.js'), dir], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     this.child = child
@@ -78,7 +78,7 @@ describe('a process that was frozen for so long that it seemed dead', () => {
     hideOwner(dir)
     frozen.child.kill('SIGSTOP')
 
-    const { clock, logs, said } = setUpSpool(dir)
+    const { clock, logs, said } = setUpLoneSpool(dir)
     await clock.advance(60_000)
     expect(logs.read('adopted')).toEqual([])
     await clock.advance(15_000)

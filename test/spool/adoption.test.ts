@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lineMiddle, spoolLine } from '../../src/spool/spool-line.js'
-import { leave, setUpSpool } from '../support/lone-spool.js'
+import { leave, setUpLoneSpool } from '../support/lone-spool.js'
 import { filesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
 const middle = lineMiddle({ kind: 'logs', bucket: 'b', severity: 2 })
@@ -15,7 +15,7 @@ function setUpLeft(left: readonly string[] = ['one', 'two']) {
   const dir = spoolFolder()
   leave(dir, left)
   const file = segmentsIn(dir)[0]!
-  return { dir, file, folder: dirname(file), ...setUpSpool(dir) }
+  return { dir, file, folder: dirname(file), ...setUpLoneSpool(dir) }
 }
 
 describe('the folder of a dead engine', () => {
@@ -39,7 +39,7 @@ describe('the folder of a dead engine', () => {
     await clock.advance(1000)
     logs.settle(logs.read('adopted')[0]!.ref)
     spool.close()
-    const next = setUpSpool(dir)
+    const next = setUpLoneSpool(dir)
     await next.clock.advance(1000)
     expect(messages(next.logs.read('adopted'))).toEqual(['two'])
   })
@@ -55,12 +55,12 @@ describe('the folder of a dead engine', () => {
     ['no holder that cannot be seen, after that', { namespace: 'pid:[1]' }, 61_500, 1],
   ])('belongs to %s', async (_, changes, ms, adopted) => {
     const dir = spoolFolder()
-    const living = setUpSpool(dir)
+    const living = setUpLoneSpool(dir)
     living.logs.keep('left')
     living.spool.commit()
     const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
     writeFileSync(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, 'utf8')), ...changes }))
-    const { clock, logs } = setUpSpool(dir)
+    const { clock, logs } = setUpLoneSpool(dir)
     await clock.advance(ms)
     expect(logs.ledger.read().adopted).toBe(adopted)
   })
@@ -84,11 +84,11 @@ describe('the folder of a dead engine', () => {
 
   it('is read no further when another engine has taken it while this one was frozen', async () => {
     const dir = spoolFolder()
-    const first = setUpSpool(dir)
+    const first = setUpLoneSpool(dir)
     for (const severity of [1, 2, 3] as const) first.logs.keep(`left ${severity}`, { severity })
     first.spool.close()
     const folder = dirname(segmentsIn(dir)[0]!)
-    const { clock, disk, logs } = setUpSpool(dir)
+    const { clock, disk, logs } = setUpLoneSpool(dir)
     disk.fault = (call) => {
       if (!/^openSync .*ndjson/.test(call) || readdirSync(folder).includes('lock-2')) return undefined
       writeFileSync(join(folder, 'lock-2'), '{}')

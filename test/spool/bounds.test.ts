@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { isOnDisk } from '../support/logs.js'
-import { leave, setUpSpool } from '../support/lone-spool.js'
+import { leave, setUpLoneSpool } from '../support/lone-spool.js'
 import { segmentsIn, spoolFolder } from '../support/spool.js'
 
 const hourMs = 3_600_000
@@ -10,7 +10,7 @@ const sizeOf = (dir: string) => segmentsIn(dir).reduce((sum, path) => sum + stat
 describe('the bound in bytes', () => {
   it('holds, and costs the oldest of the least severe records', () => {
     const dir = spoolFolder()
-    const { spool, logs } = setUpSpool(dir, { maxBytes: 65_536 })
+    const { spool, logs } = setUpLoneSpool(dir, { maxBytes: 65_536 })
     const text = 'x'.repeat(800)
     const errors = Array.from({ length: 10 }, () => logs.keep(text, { severity: 4 }))
     const debugs = Array.from({ length: 10 }, () => logs.keep(text, { severity: 1 }))
@@ -33,7 +33,7 @@ describe('the bound in bytes', () => {
 
   it('leaves a record in memory alone that has no room, where all others are more severe', () => {
     const dir = spoolFolder()
-    const { spool, logs } = setUpSpool(dir, { maxBytes: 65_536 })
+    const { spool, logs } = setUpLoneSpool(dir, { maxBytes: 65_536 })
     const errors = Array.from({ length: 60 }, () => logs.keep('x'.repeat(800), { severity: 4 }))
     const info = logs.keep('y'.repeat(16_000))
     spool.commit()
@@ -43,7 +43,7 @@ describe('the bound in bytes', () => {
 
   it('gives room again when records are delivered', () => {
     const dir = spoolFolder()
-    const { spool, logs } = setUpSpool(dir, { maxBytes: 65_536 })
+    const { spool, logs } = setUpLoneSpool(dir, { maxBytes: 65_536 })
     const errors = Array.from({ length: 60 }, () => {
       const ref = logs.keep('x'.repeat(800), { severity: 4 })
       spool.commit()
@@ -59,7 +59,7 @@ describe('the bound in bytes', () => {
 
   it('takes of a turn with more than fits as much as fits', () => {
     const dir = spoolFolder()
-    const { spool, logs } = setUpSpool(dir, { maxBytes: 65_536 })
+    const { spool, logs } = setUpLoneSpool(dir, { maxBytes: 65_536 })
     const refs = Array.from({ length: 200 }, () => logs.keep('x'.repeat(800)))
     spool.commit()
     const written = refs.filter(isOnDisk)
@@ -75,7 +75,7 @@ describe('the bound in bytes', () => {
         dir,
         Array.from({ length: 30 }, () => 'x'.repeat(1000)),
       )
-    const { clock, logs } = setUpSpool(dir, { maxBytes: 65_536 })
+    const { clock, logs } = setUpLoneSpool(dir, { maxBytes: 65_536 })
     await clock.advance(3000)
     expect(sizeOf(dir)).toBeLessThanOrEqual(65_536)
     expect(logs.ledger.read()).toMatchObject({ adopted: 90, spooled: 30, dropped: { 'spool-full': 60 } })
@@ -87,7 +87,7 @@ describe('the bound in bytes', () => {
       dir,
       Array.from({ length: 20 }, () => 'x'.repeat(1000)),
     )
-    const { clock, logs, spool } = setUpSpool(dir, { maxBytes: 65_536, wallClock: () => 1_700_000_900_000 })
+    const { clock, logs, spool } = setUpLoneSpool(dir, { maxBytes: 65_536, wallClock: () => 1_700_000_900_000 })
     const own = Array.from({ length: 20 }, () => logs.keep('y'.repeat(1000)))
     spool.commit()
     await clock.advance(3000)
@@ -98,7 +98,7 @@ describe('the bound in bytes', () => {
   })
 
   it('costs a record in memory its place on disk only', () => {
-    const { spool, logs } = setUpSpool(spoolFolder(), { maxBytes: 65_536 })
+    const { spool, logs } = setUpLoneSpool(spoolFolder(), { maxBytes: 65_536 })
     const debug = logs.keep('debug', { severity: 1 })
     const ref = logs.read('own')[0]!.ref
     spool.commit()
@@ -114,7 +114,7 @@ describe('the bound in bytes', () => {
 
 describe('the age of records', () => {
   it('is bounded: those that are on disk alone are given up, and those in memory are there alone', async () => {
-    const { clock, spool, logs } = setUpSpool(spoolFolder(), { maxAgeMs: hourMs })
+    const { clock, spool, logs } = setUpLoneSpool(spoolFolder(), { maxAgeMs: hourMs })
     logs.keep('parked')
     logs.evict()
     const kept = logs.keep('kept')
@@ -130,7 +130,7 @@ describe('the age of records', () => {
 
   it('is about the same in a file', async () => {
     const dir = spoolFolder()
-    const { clock, spool, logs } = setUpSpool(dir, { maxAgeMs: 16 * hourMs })
+    const { clock, spool, logs } = setUpLoneSpool(dir, { maxAgeMs: 16 * hourMs })
     for (const advance of [hourMs - 20_000, 40_000, 1000]) {
       logs.keep('x')
       spool.commit()
@@ -142,7 +142,10 @@ describe('the age of records', () => {
   it('of records that a dead engine has left counts from their acceptance', async () => {
     const dir = spoolFolder()
     leave(dir, ['old'])
-    const { clock, logs } = setUpSpool(dir, { maxAgeMs: hourMs, wallClock: () => 1_700_000_000_000 + hourMs - 10_000 })
+    const { clock, logs } = setUpLoneSpool(dir, {
+      maxAgeMs: hourMs,
+      wallClock: () => 1_700_000_000_000 + hourMs - 10_000,
+    })
     await clock.advance(2000)
     expect(logs.ledger.read()).toMatchObject({ adopted: 1, spooled: 1 })
     await clock.advance(20_000)
@@ -153,7 +156,7 @@ describe('the age of records', () => {
 
 describe('a segment that has lost its file', () => {
   it('gets another one when it leaves memory, and loses nothing by the first', async () => {
-    const { clock, logs } = setUpSpool(spoolFolder(), { maxAgeMs: hourMs })
+    const { clock, logs } = setUpLoneSpool(spoolFolder(), { maxAgeMs: hourMs })
     const refs = ['one', 'two'].map((text) => logs.keep(text))
     logs.keep('parked', { severity: 4 })
     await clock.advance(20_000)

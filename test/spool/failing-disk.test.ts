@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Rejection } from '../../src/delivery/rules.js'
 import { isOnDisk } from '../support/logs.js'
-import { leave, setUpSpool } from '../support/lone-spool.js'
+import { leave, setUpLoneSpool } from '../support/lone-spool.js'
 import { linesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
 const messages = (dir: string) => linesIn(dir).map(({ body }) => JSON.parse(body).message)
@@ -12,7 +12,7 @@ const rejection: Rejection = { type: 'rejected', status: 400, reason: 'not valid
 /** A spool that has written one record, when the disk begins to fail. */
 function setUpFailing(code = 'ENOSPC') {
   const dir = spoolFolder()
-  const set = setUpSpool(dir)
+  const set = setUpLoneSpool(dir)
   set.logs.keep('written')
   set.spool.commit()
   set.disk.fault = (call) => (/^writeSync .*ndjson/.test(call) ? code : undefined)
@@ -58,7 +58,7 @@ describe('a disk that takes no lines', () => {
     expect(read.map(({ message }) => message)).toEqual(['written', 'one', 'two'])
     for (const { ref } of read.slice(0, 2)) logs.settle(ref)
     spool.close()
-    const next = setUpSpool(dir)
+    const next = setUpLoneSpool(dir)
     await next.clock.advance(2000)
     expect(next.logs.read('adopted').map(({ message }) => message)).toEqual(['two'])
   })
@@ -123,7 +123,7 @@ describe('a disk that takes no lines', () => {
     expect(said).toEqual([expect.stringMatching(/cannot write which records are delivered/)])
     disk.fault = () => undefined
     spool.close()
-    const next = setUpSpool(dir)
+    const next = setUpLoneSpool(dir)
     await next.clock.advance(2000)
     expect(next.logs.read('adopted').map(({ message }) => message)).toEqual(['written'])
   })
@@ -137,7 +137,7 @@ describe('a disk that takes no lines', () => {
     for (const { ref } of logs.read('own', 2048)) logs.settle(ref)
     expect(said).toEqual([expect.stringMatching(/cannot be removed: it takes room .*EBUSY/)])
     expect(refs).toHaveLength(2048)
-    const next = setUpSpool(dir)
+    const next = setUpLoneSpool(dir)
     await next.clock.advance(2000)
     expect(next.logs.read('adopted')).toEqual([])
     disk.fault = () => undefined
@@ -149,7 +149,7 @@ describe('a disk that takes no lines', () => {
 describe('the folder of a lane that somebody removes', () => {
   it('costs only the records that were on disk alone, and the next ones are in another one', async () => {
     const dir = spoolFolder()
-    const { clock, spool, logs, said } = setUpSpool(dir)
+    const { clock, spool, logs, said } = setUpLoneSpool(dir)
     logs.keep('error', { severity: 4 })
     logs.evict()
     const info = logs.keep('info')
@@ -177,7 +177,7 @@ describe('the folder of a lane that somebody removes', () => {
 
   it('is noticed with the next commit, more than a second after the last look', async () => {
     const dir = spoolFolder()
-    const { clock, disk, spool, logs } = setUpSpool(dir, { random: () => 0.99 })
+    const { clock, disk, spool, logs } = setUpLoneSpool(dir, { random: () => 0.99 })
     logs.keep('one')
     await clock.advance(500)
     spool.look()
@@ -195,14 +195,14 @@ describe('the folder of a lane that somebody removes', () => {
 })
 
 describe('a rejected record', () => {
-  const reject = ({ spool, logs }: ReturnType<typeof setUpSpool>) => {
+  const reject = ({ spool, logs }: ReturnType<typeof setUpLoneSpool>) => {
     const ref = logs.keep('bad')
     spool.rejected(0, { ref, body: '{"message":"bad"}', key: 'key', rejection })
   }
 
   it('is a dead letter, with the reason, before it is settled', () => {
     const dir = spoolFolder()
-    reject(setUpSpool(dir))
+    reject(setUpLoneSpool(dir))
     expect(linesIn(join(dir, 'dead-letter'))).toEqual([
       expect.objectContaining({
         idempotencyKey: 'key',
@@ -216,7 +216,7 @@ describe('a rejected record', () => {
     const dir = spoolFolder()
     mkdirSync(join(dir, 'dead-letter'))
     chmodSync(join(dir, 'dead-letter'), 0o777)
-    const set = setUpSpool(dir)
+    const set = setUpLoneSpool(dir)
     reject(set)
     expect(set.said).toEqual([expect.stringMatching(/\(dead-letter is not a folder that only this user can write/)])
   })
@@ -227,7 +227,7 @@ describe('what a dead engine has left', () => {
     const dir = spoolFolder()
     leave(dir, ['one', 'two'])
     const folder = readdirSync(dir)[0]!
-    const { clock, disk, logs, said } = setUpSpool(dir)
+    const { clock, disk, logs, said } = setUpLoneSpool(dir)
     const failing = `${operation} ${operation === 'openSync' ? 'info-000001.ndjson' : folder}`
     disk.fault = (call) => (call === failing ? 'EIO' : undefined)
     await clock.advance(22_000)
@@ -237,10 +237,29 @@ describe('what a dead engine has left', () => {
     expect(logs.read('adopted').map(({ message }) => message)).toEqual(['one', 'two'])
   })
 
+  it('comes from each of its files, when one of them cannot be looked at', async () => {
+    const dir = spoolFolder()
+    const first = setUpLoneSpool(dir)
+    for (const severity of [1, 2, 3] as const) first.logs.keep(`left ${severity}`, { severity })
+    first.spool.close()
+    for (const number of [1, 2, 3]) {
+      const { clock, disk, logs, spool, said } = setUpLoneSpool(dir)
+      const failing = new RegExp(`^lstatSync .*-00000${number}\\.ndjson`)
+      disk.fault = (call) => (failing.test(call) ? 'EIO' : undefined)
+      await clock.advance(2000)
+      expect(logs.ledger.read().adopted).toBe(2)
+      disk.fault = () => undefined
+      await clock.advance(10_000)
+      expect(logs.ledger.read().adopted).toBe(3)
+      expect(said).toEqual([expect.stringMatching(/cannot be taken over: .* \(EIO/)])
+      spool.close()
+    }
+  })
+
   it('is read no more when the file is gone', async () => {
     const dir = spoolFolder()
     leave(dir, ['one'])
-    const { clock, disk, logs, said } = setUpSpool(dir)
+    const { clock, disk, logs, said } = setUpLoneSpool(dir)
     disk.fault = (call) => (call === 'openSync info-000001.ndjson' ? 'ENOENT' : undefined)
     await clock.advance(3000)
     expect([logs.read('adopted'), said]).toEqual([[], []])
@@ -249,12 +268,12 @@ describe('what a dead engine has left', () => {
   it('stays for the next one when the spool is closed before it is read', async () => {
     const dir = spoolFolder()
     leave(dir, ['one', 'two'])
-    const { clock, spool, logs } = setUpSpool(dir)
+    const { clock, spool, logs } = setUpLoneSpool(dir)
     clock.schedule(() => spool.close(), 1000)
     await clock.advance(30_000)
     expect(logs.ledger.read().adopted).toBe(0)
     expect(clock.timers).toBe(0)
-    const next = setUpSpool(dir)
+    const next = setUpLoneSpool(dir)
     await next.clock.advance(2000)
     expect(next.logs.read('adopted')).toHaveLength(2)
   })

@@ -1,12 +1,12 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { nodeFiles } from '../../src/runtime/files.js'
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
-import { LineScanner } from '../../src/spool/line-scanner.js'
-import { places, Segment } from '../../src/spool/segment.js'
-import { withChecksum, withoutChecksum } from '../../src/spool/spool-line.js'
+import { RecordFile } from '../../src/spool/record-file.js'
+import { withChecksum } from '../../src/spool/spool-line.js'
 import { answers } from '../support/scripted-sender.js'
-import { filesIn, pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+import { passUntil, segmentsIn, setUpSpool, spoolFolder } from '../support/spool.js'
 
 const head = { n: '1', key: '"k"', time: '1', kind: '"logs"', bucket: '"b"', severity: '2' }
 const refusal = '{"status":400,"reason":"r","validationErrors":[],"rejectedAt":1}'
@@ -57,15 +57,19 @@ const hostile: Readonly<Record<string, string>> = {
   'a refusal with a status of text': line({ refusal: refusal.replace('400', '"400"') }),
 }
 
+/** Read a file as one that a dead engine has left. */
+function recover(path: string) {
+  return new RecordFile(path, { from: 0, files: nodeFiles }).recover(() => true)
+}
+
 describe('a line with a right checksum and content that no spool writes', () => {
-  it.each(Object.keys(hostile))('counts as damaged: %s', async (name) => {
-    const path = join(spoolFolder(), 'segment.ndjson')
+  it.each(Object.keys(hostile))('counts as damaged: %s', (name) => {
+    const path = join(spoolFolder(), 'file.ndjson')
     const lines = [line({ n: '0', key: '"first"' }), hostile[name]!, line({ n: '2', refusal }), line({ n: '3' })]
     writeFileSync(path, `${lines.join('\n')}\n`)
-    const segment = new Segment({ path, lane: 0, severity: 2 })
-    expect(await segment.recover()).toEqual({ damaged: 1, newest: 1 })
-    const found = segment.read(segment.oldest(places.left))
-    expect(found.map(({ number, line }) => [number, line?.idempotencyKey])).toEqual([
+    const { lines: found, damaged } = recover(path)
+    expect(damaged).toBe(1)
+    expect(found.map(({ line }) => [line.number, line.idempotencyKey])).toEqual([
       [0, 'first'],
       [2, 'k'],
       [3, 'k'],
@@ -77,55 +81,37 @@ describe('a line with a right checksum and content that no spool writes', () => 
     const first = setUpSpool(dir)
     first.sender.answer = () => answers.refused
     first.log('{"message":"own 0"}')
-    const closed = first.delivery.close({ timeoutMs: 0 })
-    await first.clock.advance(1)
-    await closed
-    const path = filesIn(dir).find((each) => each.endsWith('.ndjson'))!
+    await first.end()
+    const path = segmentsIn(dir)[0]!
     const others = [line({ bucket: '"another"' }), line({ severity: '3' }), line({ kind: '"values"', severity: '6' })]
     appendFileSync(path, `${[...Object.values(hostile), ...others].join('\n')}\n`)
     appendFileSync(path, `${line({ n: '9', body: '{"message":"own 9"}' })}\n`)
     const next = setUpSpool(dir)
     await passUntil(next.clock, 30_000, () => next.delivery.stats().delivered === 2)
-    await pass(next.clock, 1000)
+    await next.clock.advance(1000)
     expect(next.sender.sent).toEqual(['{"message":"own 0"}', '{"message":"own 9"}'])
     expect(next.said).toEqual([expect.stringMatching(/^lost \d+ damaged lines? of info-.* in the spool$/)])
-    expect(filesIn(dir).filter((each) => each.endsWith('.ndjson'))).toEqual([])
+    expect(segmentsIn(dir)).toEqual([])
   })
 })
 
 describe('acknowledgements that Sluice has not written', () => {
-  async function countLeft(text: string): Promise<number> {
-    const path = join(spoolFolder(), 'segment.ndjson')
+  function countLeft(text: string): number {
+    const path = join(spoolFolder(), 'file.ndjson')
     writeFileSync(path, Array.from({ length: 20_000 }, (_, n) => `${line({ n: String(n) })}\n`).join(''))
     writeFileSync(acknowledgementsOf(path), `${withChecksum(`"settled":"${text}"}`)}\n`)
-    const segment = new Segment({ path, lane: 0, severity: 2 })
-    await segment.recover()
-    return segment.count(places.left)
+    return recover(path).lines.length
   }
 
-  it('settle no record that they do not name', async () => {
-    expect(await countLeft('-,--,,-5,1-2-3,9999999999999999')).toBe(20_000)
-    expect(await countLeft('5-3,10-20,15-30,99999-999999999999999')).toBe(20_000 - 21)
+  it('settle no record that they do not name', () => {
+    expect(countLeft('-,--,,-5,1-2-3,9999999999999999')).toBe(20_000)
+    expect(countLeft('5-3,10-20,15-30,99999-999999999999999')).toBe(20_000 - 21)
   })
 
-  it('are processed once, however often they name a record', async () => {
+  it('are processed once, however often they name a record', () => {
     const all = Array.from({ length: 50_000 }, () => '1-19999').join(',')
     const start = performance.now()
-    expect(await countLeft(all)).toBe(1)
+    expect(countLeft(all)).toBe(1)
     expect(performance.now() - start).toBeLessThan(5000)
-  })
-})
-
-describe('a file without line ends', () => {
-  it('is copied once, however many pieces it comes in', () => {
-    const concat = vi.spyOn(Buffer, 'concat')
-    const scanner = new LineScanner(withoutChecksum)
-    const piece = Buffer.alloc(16_384, 'x')
-    const pieces = 300
-    for (let count = 0; count < pieces; count++) scanner.push(piece)
-    scanner.end()
-    const copied = concat.mock.results.reduce((sum, { value }) => sum + (value as Buffer).length, 0)
-    concat.mockRestore()
-    expect(copied).toBeLessThanOrEqual(pieces * piece.length)
   })
 })

@@ -2,10 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { Severity } from '../../src/records/level.js'
 import type { DiskOperation } from '../simulation/disk/disk-faults.js'
 import { SimulatedDisk } from '../simulation/disk/simulated-disk.js'
-import { spoolDir } from '../simulation/disk/spool-life.js'
 import { World } from '../simulation/world.js'
 import { full } from '../support/full.js'
-import { SpoolLife } from '../support/spool-life.js'
+import { SpoolLife, spoolDir } from '../support/spool-life.js'
 
 type Death = 'a kill' | 'a power loss'
 

@@ -1,16 +1,16 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
 import { acknowledgementsOf } from '../../src/spool/acknowledgements.js'
 import { isOnDisk } from '../support/logs.js'
-import { leave, setUpSpool } from '../support/lone-spool.js'
+import { leave, setUpLoneSpool } from '../support/lone-spool.js'
 import { filesIn, linesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
 describe('a record', () => {
   it('is on disk after a commit, with its key, in a folder of its lane and a file of its severity', () => {
     const dir = spoolFolder()
-    const { spool, logs, keys } = setUpSpool(dir)
+    const { spool, logs, keys } = setUpLoneSpool(dir)
     logs.keep('info')
     logs.keep('error', { severity: 4 })
     logs.keep('value', { severity: 6, key: 'own"key' })
@@ -30,7 +30,7 @@ describe('a record', () => {
   })
 
   it('comes back from the disk as it was when it has left memory', () => {
-    const { logs } = setUpSpool(spoolFolder())
+    const { logs } = setUpLoneSpool(spoolFolder())
     const messages = ['one', 'zwei 🚰', '"three"', '']
     for (const message of messages) logs.keep(message)
     logs.keep('value', { severity: 6, key: 'own\\key' })
@@ -43,7 +43,7 @@ describe('a record', () => {
 
   it('is not written when it was settled before the commit', () => {
     const dir = spoolFolder()
-    const { spool, logs } = setUpSpool(dir)
+    const { spool, logs } = setUpLoneSpool(dir)
     logs.settle(logs.keep('settled'))
     logs.keep('kept')
     logs.settle(logs.keep('settled, too'))
@@ -53,7 +53,7 @@ describe('a record', () => {
 
   it('is acknowledged a tenth of a second after it was settled, in ranges', async () => {
     const dir = spoolFolder()
-    const { clock, spool, logs } = setUpSpool(dir)
+    const { clock, spool, logs } = setUpLoneSpool(dir)
     const refs = ['0', '1', '2', '3', '4', '5'].map((text) => logs.keep(text))
     spool.commit()
     for (const index of [4, 0, 1, 2]) logs.settle(refs[index]!)
@@ -64,9 +64,31 @@ describe('a record', () => {
     expect(readFileSync(acks, 'utf8')).toContain('"settled":"0-2,4"')
   })
 
+  it('does not stay on disk for long when it was settled and no other comes', async () => {
+    const dir = spoolFolder()
+    const { clock, spool, logs } = setUpLoneSpool(dir)
+    const refs = ['0', '1'].map((text) => logs.keep(text))
+    const error = logs.keep('error', { severity: 4 })
+    spool.commit()
+    for (const ref of refs) logs.settle(ref)
+    await clock.advance(11_000)
+    expect(
+      filesIn(dir)
+        .map((path) => basename(path))
+        .sort(),
+    ).toEqual(['error-000002.ndjson', 'lock-1'])
+    logs.settle(error)
+    logs.keep('next')
+    spool.commit()
+    await clock.advance(1001)
+    logs.keep('one more')
+    spool.commit()
+    expect(linesIn(dir).map(({ body }) => body)).toEqual(['{"message":"next"}', '{"message":"one more"}'])
+  })
+
   it('costs its file when it was the last one there', () => {
     const dir = spoolFolder()
-    const { spool, logs } = setUpSpool(dir)
+    const { spool, logs } = setUpLoneSpool(dir)
     const refs = ['0', '1'].map((text) => logs.keep(text))
     spool.commit()
     for (const ref of refs) logs.settle(ref)
@@ -75,7 +97,7 @@ describe('a record', () => {
   })
 
   it('counts as kept while it is in memory and on disk', () => {
-    const { spool, logs } = setUpSpool(spoolFolder())
+    const { spool, logs } = setUpLoneSpool(spoolFolder())
     const ref = logs.keep('one')
     logs.keep('two')
     expect(logs.ledger.copy().onDisk[0]).toBe(0)
@@ -90,7 +112,7 @@ describe('a record', () => {
 
 describe('a full memory', () => {
   it('leaves records to the disk, without a loss, and they come back in their order', () => {
-    const { logs } = setUpSpool(spoolFolder(), { maxQueueBytes: 4000 })
+    const { logs } = setUpLoneSpool(spoolFolder(), { maxQueueBytes: 4000 })
     const messages = Array.from({ length: 300 }, (_, index) => `record ${index}`)
     for (const message of messages) logs.keep(message)
     expect(logs.ledger.read()).toMatchObject({ accepted: 300 })
@@ -109,14 +131,14 @@ describe('a full memory', () => {
 describe('the next engine', () => {
   it('gets what was left, with the same keys, and leaves no file when all is settled', async () => {
     const dir = spoolFolder()
-    const first = setUpSpool(dir)
+    const first = setUpLoneSpool(dir)
     for (const message of ['one', 'two', 'three']) first.logs.keep(message)
     const value = first.logs.keep('value', { severity: 6, key: 'own' })
     first.logs.keep('value two', { severity: 6, key: 'own 2'.replace(' ', '-') })
     first.spool.commit()
     first.logs.settle(value)
     first.spool.close()
-    const { clock, spool, logs } = setUpSpool(dir)
+    const { clock, spool, logs } = setUpLoneSpool(dir)
     await clock.advance(2000)
     expect(logs.ledger.read()).toMatchObject({ accepted: 4, adopted: 4, spooled: 4 })
     expect(logs.adoptions.sort()).toEqual([0, 1])
@@ -138,7 +160,7 @@ describe('the next engine', () => {
     const wall = (from: number) => () => 1_700_000_000_000 + from
     leave(dir, ['late 1', 'late 2'], { wallClock: wall(5000) })
     leave(dir, ['early'], { wallClock: wall(0) })
-    const { clock, logs } = setUpSpool(dir, { wallClock: wall(9000) })
+    const { clock, logs } = setUpLoneSpool(dir, { wallClock: wall(9000) })
     await clock.advance(2000)
     const log = logs.adoptedLog(0, 2)
     const sequences = [...log.segments()].map((segment) => segment.base)
@@ -155,10 +177,10 @@ describe('the next engine', () => {
         { kind: 'values', bucket: 'c' },
       ],
     })
-    const living = setUpSpool(dir)
+    const living = setUpLoneSpool(dir)
     living.logs.keep('alive')
     living.spool.commit()
-    const { clock, logs, said } = setUpSpool(dir)
+    const { clock, logs, said } = setUpLoneSpool(dir)
     await clock.advance(120_000)
     expect([logs.read('adopted'), said]).toEqual([[], []])
     expect(segmentsIn(dir)).toHaveLength(3)
@@ -168,7 +190,7 @@ describe('the next engine', () => {
 describe('the end of a spool', () => {
   it('happens once, and leaves no folder where there was nothing to keep', async () => {
     const dir = spoolFolder()
-    const { clock, disk, spool } = setUpSpool(dir)
+    const { clock, disk, spool } = setUpLoneSpool(dir)
     spool.close()
     disk.calls.length = 0
     spool.close()
@@ -179,7 +201,7 @@ describe('the end of a spool', () => {
 
   it('writes what was not written, and removes what is settled', () => {
     const dir = spoolFolder()
-    const { spool, logs } = setUpSpool(dir)
+    const { spool, logs } = setUpLoneSpool(dir)
     logs.settle(logs.keep('debug', { severity: 1 }))
     const ref = logs.keep('info')
     spool.close()
@@ -194,7 +216,7 @@ describe('what a spool writes', () => {
     const dir = join(spoolFolder(), 'made', 'here')
     const before = process.umask(0)
     try {
-      const { clock, spool, logs } = setUpSpool(dir)
+      const { clock, spool, logs } = setUpLoneSpool(dir)
       const [settled, refused] = ['settled', 'refused', 'left'].map((message) => logs.keep(message))
       spool.commit()
       logs.settle(settled!)

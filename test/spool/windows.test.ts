@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Locks } from '../../src/spool/lock.js'
@@ -23,23 +24,24 @@ describe('a spool on a file system like that of Windows', () => {
 
   it.each([false, true])('keeps records, and removes what is delivered, with spoolSync: %s', async (sync) => {
     const dir = spoolFolder()
-    const { clock, sender, delivery, said, log } = setUpSpool(dir, { spool: { sync, files: windowsFiles() } })
+    const { clock, sender, said, log, end } = setUpSpool(dir, { spool: { sync, files: windowsFiles() } })
     for (let number = 0; number < 300; number++) log(`{"message":"kept ${number}"}`)
     await passUntil(clock, 10_000, () => sender.keys.length === 300)
-    const closed = delivery.close({ timeoutMs: 1000 })
-    await clock.advance(1000)
-    await closed
-    expect({ said, left: linesIn(dir) }).toEqual({ said: [], left: [] })
+    await end()
+    expect({ said, left: readdirSync(dir) }).toEqual({ said: [], left: [] })
   })
 
   it.each([false, true])('gives what an ended process has left to the next one, with spoolSync: %s', async (sync) => {
     const dir = spoolFolder()
     await leaveRecords(dir, 3, { spool: { sync, files: windowsFiles() } })
     expect(linesIn(dir)).toHaveLength(3)
-    const { clock, owner, said } = setUpLoneSpool(dir, { sync, files: windowsFiles() })
-    await passUntil(clock, 60_000, () => owner.restored.length === 3)
-    expect(owner.restored.map(({ body }) => JSON.parse(body).message)).toEqual(['left 0', 'left 1', 'left 2'])
-    expect(said).toEqual([])
+    const { clock, logs, said, spool } = setUpLoneSpool(dir, { sync, files: windowsFiles() })
+    await clock.advance(2000)
+    const read = logs.read('adopted')
+    expect(read.map(({ message }) => message)).toEqual(['left 0', 'left 1', 'left 2'])
+    for (const { ref } of read) logs.settle(ref)
+    spool.close()
+    expect([readdirSync(dir), said]).toEqual([[], []])
   })
 
   it('has locks that a living process keeps and a dead one loses, though threads have no names', () => {

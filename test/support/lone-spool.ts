@@ -13,7 +13,7 @@ interface Changes extends Partial<Omit<SpoolPlan, 'clock'>> {
 }
 
 /** A spool with logs in a real folder, in virtual time. It writes only when a test says so, and each second. */
-export function setUpSpool(
+export function setUpLoneSpool(
   dir: string,
   { clock = new VirtualClock(), maxQueueBytes = 64_000_000, ...changes }: Changes = {},
 ) {
@@ -42,7 +42,7 @@ export function setUpSpool(
 
 /** An engine has ended and has left records with such texts. */
 export function leave(dir: string, messages: readonly string[], changes: Changes = {}): void {
-  const { spool, logs } = setUpSpool(dir, changes)
+  const { spool, logs } = setUpLoneSpool(dir, changes)
   for (const message of messages) logs.keep(message)
   spool.close()
 }

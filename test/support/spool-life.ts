@@ -3,11 +3,11 @@ import { gone, type Ref } from '../../src/log/segment.js'
 import type { Severity } from '../../src/records/level.js'
 import { Spool } from '../../src/spool/spool.js'
 import type { SimulatedDisk } from '../simulation/disk/simulated-disk.js'
-import { spoolDir } from '../simulation/disk/spool-life.js'
 import type { SimulatedThread } from '../simulation/simulated-thread.js'
 import { epochMs, type World } from '../simulation/world.js'
 import { isOnDisk, Logs, lanes } from './logs.js'
 
+export const spoolDir = '/var/lib/app/spool'
 const readMs = 100
 
 export interface SpoolLifePlan {

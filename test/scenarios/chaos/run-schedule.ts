@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as passed } from 'node:timers/promises'
-import { LineScanner } from '../../../src/spool/line-scanner.js'
+import { scanLines } from '../../../src/spool/line-scanner.js'
 import { readSpoolLine } from '../../../src/spool/spool-line.js'
 import { Disk } from '../../support/disk.js'
 import { seeded } from '../../support/seeded.js'
@@ -214,9 +214,8 @@ class Weather {
     const folder = join(this.#disk.folder, 'dead-letter')
     const numbers = entries(folder).flatMap(({ name }) => {
       // A full disk may have left half a line.
-      const scanner = new LineScanner(readSpoolLine)
-      const found = [...scanner.push(readFileSync(join(folder, name))), ...scanner.end()]
-      return found.map(({ line: { kind, body } }) =>
+      const { lines } = scanLines(readFileSync(join(folder, name)), readSpoolLine)
+      return lines.map(({ line: { kind, body } }) =>
         this.#oracle.identify(kind === 'logs' ? '/logs/chaos' : '/value_tracking/chaos', body),
       )
     })

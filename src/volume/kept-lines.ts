@@ -55,13 +55,13 @@ export class KeptLines {
     this.#plan = plan
   }
 
-  keep(id: string, record: CompleteLog): void {
+  keep(id: string, { severity, body, redacted }: CompleteLog): void {
     const { clock, lines, maxBytes, windowMs } = this.#plan
     if (this.#end === this.#columns.size) this.#closeGaps()
     const ofId = this.#byId.get(id) ?? this.#newId(id)
-    const bytes = memoryOf(record.body)
+    const bytes = memoryOf(body)
     this.#bytes += bytes
-    this.#add(ofId, { ...record, bytes, until: clock.now() + windowMs })
+    this.#add(ofId, { severity, body, redacted, bytes, until: clock.now() + windowMs })
     if (ofId.count > lines) this.#giveUpOldest(ofId)
     while (this.#bytes > maxBytes) this.#giveUpOldest(this.#first!)
     this.#schedule()

@@ -3,10 +3,11 @@ import type { Listeners, ReportedElsewhere } from '../diagnostics/reporter.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Machine } from './machine.js'
+import type { AcceptanceWatch } from './ports.js'
 import type { EnginePosition } from './worker-position.js'
 
 /** The facts about an engine that are no options of the application. */
-export interface EngineSetting {
+export interface EngineSetting extends AcceptanceWatch {
   /** The kinds of record that it takes. Each has a lane where the options name a bucket for it. @default both */
   readonly kinds?: readonly RecordKind[]
   /** Memory for the ledger, made by the thread that hands over. */

@@ -17,7 +17,16 @@ import { type EngineSetting, lanesOf } from './engine-setting.js'
 import { LogIntake } from './log-intake.js'
 import { thisMachine } from './machine.js'
 import { nothingListens } from './nothing-listens.js'
-import type { BodyWriter, EndOptions, EndStep, FlushOptions, KeyedValue, PinoLine, RecordPort } from './ports.js'
+import type {
+  AcceptanceWatch,
+  BodyWriter,
+  EndOptions,
+  EndStep,
+  FlushOptions,
+  KeyedValue,
+  PinoLine,
+  RecordPort,
+} from './ports.js'
 import { RecordWriter } from './record-writer.js'
 
 /** Time for which a process that is about to end gathers records, in case it lives on. */
@@ -32,6 +41,7 @@ export class Engine implements RecordPort {
   readonly position: SharedArrayBuffer | undefined
   readonly #reporter: Reporter
   readonly #handedOver: boolean
+  readonly #accepted: AcceptanceWatch['accepted']
   readonly options: ResolvedOptions
   readonly #delivery: EngineDelivery
   readonly #logs: LogIntake
@@ -43,7 +53,8 @@ export class Engine implements RecordPort {
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
     const { kinds, memory, handedOver = false, listeners, elsewhere, position, machine = thisMachine } = setting
-    const { print = machine.print } = setting
+    const { print = machine.print, accepted } = setting
+    this.#accepted = accepted
     this.position = position?.worker.memory
     this.options = options
     this.lanes = lanesOf(options, kinds)
@@ -111,11 +122,13 @@ export class Engine implements RecordPort {
 
   log(mapped: MappedLog): void {
     this.#logs.log(mapped)
+    this.#accepted?.()
   }
 
   /** Accept a log record. Another thread has written the fields that are not the same in all records. */
   logHead(written: WrittenHead): void {
     this.#logs.head(written)
+    this.#accepted?.()
   }
 
   /** Count a line that another thread has left out by the option `sample`. */
@@ -144,15 +157,18 @@ export class Engine implements RecordPort {
 
   winstonLine(line: string, about: WinstonLine): void {
     this.#logs.winstonLine(line, about)
+    this.#accepted?.()
   }
 
   pinoLine(line: string, about: PinoLine): void {
     this.#logs.pinoLine(line, about)
+    this.#accepted?.()
   }
 
   value(eventId: number, milliseconds: number): void {
     const body = this.writer.value(eventId, milliseconds)
     this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
+    this.#accepted?.()
   }
 
   keyedValue(value: KeyedValue): void {
@@ -160,6 +176,7 @@ export class Engine implements RecordPort {
     const idempotencyKey = idempotencyKeyOf(value)
     const handedOver = this.#handedOver
     this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver, idempotencyKey })
+    this.#accepted?.()
   }
 
   unmapped(error: unknown): void {

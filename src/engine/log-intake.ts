@@ -2,10 +2,11 @@ import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, type WrittenHead } from '../records/encode.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { Clock } from '../runtime/clock.js'
+import type { CompleteLog } from '../volume/kept-lines.js'
+import { Volume } from '../volume/volume.js'
 import type { EngineDelivery } from './engine-delivery.js'
 import type { BodyWriter, PinoLine } from './ports.js'
 import type { RecordWriter } from './record-writer.js'
-import { type CompleteLog, VolumeControl } from './volume-control.js'
 
 interface LogIntakePlan {
   readonly options: ResolvedOptions
@@ -23,13 +24,13 @@ interface LogIntakePlan {
 /** Makes log records of lines, and gives those to the delivery that no option leaves out. */
 export class LogIntake {
   readonly #plan: LogIntakePlan
-  readonly #volume: VolumeControl | undefined
+  readonly #volume: Volume | undefined
 
   constructor(plan: LogIntakePlan) {
     this.#plan = plan
     const { options, clock, delivery, lane, handedOver } = plan
     if (options.repeat === undefined && options.keepForError === undefined) return
-    this.#volume = new VolumeControl({
+    this.#volume = new Volume({
       options,
       clock,
       ship: (record) => this.#ship(record, handedOver),

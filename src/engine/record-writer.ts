@@ -2,7 +2,6 @@ import { runtimeIdentity } from '../options/identity.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, RecordEncoder } from '../records/encode.js'
 import { severityOfNumber } from '../records/level.js'
-import { controlling, type LineControl } from '../records/line-control.js'
 import { PinoBytes } from '../records/pino-bytes.js'
 import { type IsBase, mapPinoLine, type PinoMapper, type PinoStyle, pinoMapper } from '../records/pino-line.js'
 import { inUnit } from '../records/time.js'
@@ -11,12 +10,13 @@ import { WinstonBytes } from '../records/winston-bytes.js'
 import type { WinstonMapping } from '../records/winston-info.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import { winstonLineMapper } from '../records/winston-line.js'
+import { controlling, type LineControl } from '../volume/line-control.js'
 import type { PinoLine } from './ports.js'
 
 /** Writes the JSON of records from the lines of loggers and the numbers of `track`. */
 export class RecordWriter {
   readonly #options: ResolvedOptions
-  readonly #mapping: WinstonMapping
+  readonly #mapping: WinstonMapping & { readonly control: LineControl | undefined }
   readonly #encoder: RecordEncoder
   readonly #mapWinston: ReturnType<typeof winstonLineMapper>
   readonly #pino = new WeakMap<PinoStyle, PinoMapper>()

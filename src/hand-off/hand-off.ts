@@ -5,7 +5,6 @@ import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { Engine } from '../engine/engine.js'
 import { lanesOf } from '../engine/engine-setting.js'
-import { InlineEngine } from '../engine/inline-engine.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
 import type {
   AcceptanceWatch,
@@ -225,7 +224,7 @@ export class HandOff implements RecordPort, EngineClient {
 
   cannotStart(): void {
     if (!this.#mode.enter('inline')) return
-    const engine = new InlineEngine(this.options, { memory: this.memory, ...this.#local })
+    const engine = new Engine(this.options, { memory: this.memory, ...this.#local })
     this.#outbox.handOver()
     this.#account.deliverDirectly()
     for (const line of this.#inTransit.removeAll()) deliverLine(engine, line, this.#outbox.frames.styles)

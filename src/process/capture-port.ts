@@ -3,12 +3,13 @@ import { LedgerBook } from '../delivery/ledger-book.js'
 import { SettledPort } from '../engine/idle.js'
 import type { Drainable, KeyedValue, PinoLine, RecordSink } from '../engine/ports.js'
 import { RecordWriter } from '../engine/record-writer.js'
-import { type CompleteLog, VolumeControl } from '../engine/volume-control.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
+import type { CompleteLog } from '../volume/kept-lines.js'
+import { Volume } from '../volume/volume.js'
 import { type Capture, captureChanges, currentCapture } from './capture.js'
 
 /** A port for each set of options. A new capture starts with none. */
@@ -46,13 +47,13 @@ class CapturePort extends SettledPort implements RecordSink {
   readonly #capture: Capture
   readonly #writer: RecordWriter
   readonly #book = new LedgerBook(lanes)
-  readonly #volume: VolumeControl
+  readonly #volume: Volume
 
   constructor(options: ResolvedOptions, capture: Capture) {
     super()
     this.#capture = capture
     this.#writer = new RecordWriter(options)
-    this.#volume = new VolumeControl({
+    this.#volume = new Volume({
       options,
       clock: systemClock,
       ship: (record) => this.#ship(record),

@@ -1,7 +1,7 @@
 import { isMainThread } from 'node:worker_threads'
 import { ErrorListeners } from '../diagnostics/error-listeners.js'
+import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
-import { InlineEngine } from '../engine/inline-engine.js'
 import type { AcceptanceWatch, Drainable, RecordPort, RecordSink } from '../engine/ports.js'
 import { HandOff } from '../hand-off/hand-off.js'
 import { deliveryThread } from '../hand-off/supervisor.js'
@@ -135,7 +135,7 @@ function start(options: ResolvedOptions): Shared {
 /** Deliver in the worker where that is possible: not in the application's own workers, and not without the worker's file. */
 function startPort(options: ResolvedOptions, { accepted }: AcceptanceWatch): RecordPort {
   const off = options.mode !== 'inline' && isMainThread && deliveryThread().available()
-  return off ? new HandOff(options, { thread: deliveryThread(), accepted }) : new InlineEngine(options, { accepted })
+  return off ? new HandOff(options, { thread: deliveryThread(), accepted }) : new Engine(options, { accepted })
 }
 
 async function releaseUser(key: string, shared: Shared, timeoutMs: number | undefined): Promise<void> {

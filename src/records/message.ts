@@ -1,5 +1,6 @@
+import type { LineFacts, MappedLog } from './encode.js'
 import { jsonOf } from './json-text.js'
-import type { LineControl } from './line-control.js'
+import type { Severity } from './level.js'
 import type { Redactor } from './redactor.js'
 
 /** How fields without a place in the API follow the message. */
@@ -16,13 +17,38 @@ export interface Line {
   readonly isJson?: boolean
 }
 
+/** A line's level. */
+export interface LineRank {
+  readonly level: string
+  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
+  readonly below?: boolean | undefined
+}
+
+/** A line of a logger, as far as options decide by it whether it is sent. */
+export interface LineParts {
+  readonly logger: unknown
+  readonly level: string
+  readonly text: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** Leaves lines out as they are mapped, and gathers the facts by which others are left out later. */
+export interface LineFilter {
+  /** False for a line that is left out. May add a field. */
+  keeps(rank: LineRank, fields: Record<string, unknown>): boolean
+  /** Stands for a line that is left out. */
+  leftOut(level: string, severity: Severity): MappedLog
+  /** Undefined where no option needs them. */
+  factsOf(line: LineParts): LineFacts | undefined
+}
+
 export interface MessageStyle {
   readonly context: ContextStyle
   readonly maxMessageBytes: number
   /** @default nothing is hidden */
   readonly redactor?: Redactor | undefined
   /** @default no line is left out */
-  readonly control?: LineControl | undefined
+  readonly control?: LineFilter | undefined
 }
 
 /** The message of a record: text and context on one line, then the errors. It is cut to `maxMessageBytes`. */

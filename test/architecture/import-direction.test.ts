@@ -9,8 +9,8 @@ const tiers = [
   ['process'],
   ['hand-off'],
   ['engine'],
-  ['diagnostics', 'spool', 'http', 'next'],
-  ['delivery', 'log'],
+  ['diagnostics', 'spool', 'http'],
+  ['delivery', 'log', 'volume'],
   ['records', 'options', 'context'],
   ['errors', 'runtime'],
 ]

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type EndedRepetition, maxWindows, type RepeatableLine, RepeatGuard } from '../../src/engine/repeat-guard.js'
+import { type EndedRepetition, maxWindows, type RepeatableLine, RepeatGuard } from '../../src/volume/repeat-guard.js'
 import { full } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 

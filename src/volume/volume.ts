@@ -1,19 +1,12 @@
 import type { ResolvedOptions } from '../options/options.js'
 import type { LineFacts, MappedLog } from '../records/encode.js'
-import { errorSeverity, type Severity } from '../records/level.js'
+import { errorSeverity } from '../records/level.js'
 import { cutToBytes } from '../records/message.js'
-import { repetitionText } from '../records/repetition-text.js'
 import { inUnit } from '../records/time.js'
 import type { Clock } from '../runtime/clock.js'
-import { KeptForError } from './kept-for-error.js'
+import { type CompleteLog, KeptLines } from './kept-lines.js'
 import { type EndedRepetition, RepeatGuard } from './repeat-guard.js'
-
-/** A log record that is to be sent. */
-export interface CompleteLog {
-  readonly severity: Severity
-  readonly body: string
-  readonly redacted: boolean
-}
+import { repetitionText } from './repetition-text.js'
 
 /** A log record before it is decided upon. */
 interface ControlledLog extends CompleteLog {
@@ -21,12 +14,7 @@ interface ControlledLog extends CompleteLog {
   readonly below: boolean
 }
 
-/** One that is kept in case an error comes. Without its facts: their texts may be parts of a long line. */
-interface HeldLog extends CompleteLog {
-  readonly bytes: number
-}
-
-export interface VolumeControlPlan {
+export interface VolumePlan {
   readonly options: Pick<
     ResolvedOptions,
     'repeat' | 'keepForError' | 'maxQueueBytes' | 'maxMessageBytes' | 'timestampUnit'
@@ -44,24 +32,22 @@ export interface VolumeControlPlan {
 
 /** Lines that are kept for an error have this share of `maxQueueBytes`, besides the queue. */
 const keptShare = 0.25
-/** Memory that a kept line takes beside its body, where each line has an id of its own. */
-const heldBytes = 400
 
 /** Carries out the options `repeat` and `keepForError` where the records are delivered. */
-export class VolumeControl {
-  readonly #plan: VolumeControlPlan
+export class Volume {
+  readonly #plan: VolumePlan
   readonly #repeats: RepeatGuard | undefined
-  readonly #kept: KeptForError<HeldLog> | undefined
+  readonly #kept: KeptLines | undefined
   #ended = false
 
-  constructor(plan: VolumeControlPlan) {
+  constructor(plan: VolumePlan) {
     const { clock, options, kept } = plan
     const { repeat, keepForError, maxQueueBytes } = options
     this.#plan = plan
     const ended = (repetition: EndedRepetition) => this.#tell(repetition)
     if (repeat !== undefined) this.#repeats = new RepeatGuard({ ...repeat, clock, ended })
     if (keepForError !== undefined) {
-      this.#kept = new KeptForError({
+      this.#kept = new KeptLines({
         ...keepForError,
         clock,
         maxBytes: maxQueueBytes * keptShare,
@@ -99,7 +85,7 @@ export class VolumeControl {
     suppress('unneeded')
     if (this.#ended || this.#kept === undefined || facts.id === undefined) return
     kept(1)
-    this.#kept.keep(facts.id, { severity, body, redacted, bytes: memoryOf(body) })
+    this.#kept.keep(facts.id, { severity, body, redacted })
   }
 
   #release(id: string): void {
@@ -112,12 +98,6 @@ export class VolumeControl {
     const message = cutToBytes(repetitionText(repetition), options.maxMessageBytes)
     say({ fields: { timeStamp: inUnit(Date.now(), options.timestampUnit), level, message }, severity })
   }
-}
-
-/** The memory that a kept line takes. V8 has two bytes for each character of most texts that are not ASCII. */
-function memoryOf(body: string): number {
-  const { length } = body
-  return heldBytes + (Buffer.byteLength(body) === length ? length : 2 * length)
 }
 
 function repeatable({ severity, facts: { logger, level, text } }: ControlledLog) {

@@ -1,8 +1,9 @@
-import type { LineFacts, MappedLog } from './encode.js'
-import { errorSeverity, type Severity } from './level.js'
-import { idOf, traceOf } from './line-ids.js'
+import type { LineFacts, MappedLog } from '../records/encode.js'
+import { errorSeverity, type Severity } from '../records/level.js'
+import { idOf, traceOf } from '../records/line-ids.js'
+import type { LineFilter, LineParts, LineRank } from '../records/message.js'
+import { type Redaction, type Redactor, redacting } from '../records/redactor.js'
 import { maxTemplateChars } from './message-template.js'
-import { type Redaction, type Redactor, redacting } from './redactor.js'
 import { Sampler } from './sampler.js'
 
 interface ControlOptions {
@@ -11,19 +12,12 @@ interface ControlOptions {
   readonly keepForError?: object | undefined
 }
 
-/** A line's level. */
-interface LineRank {
-  readonly level: string
-  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
-  readonly below?: boolean | undefined
-}
-
 /** One more than is compared: it tells that the message is longer. */
 const maxTextChars = maxTemplateChars + 1
 const maxNameChars = 200
 
 /** Leaves lines out as they are mapped, and gathers the facts by which others are left out later. */
-export class LineControl {
+export class LineControl implements LineFilter {
   readonly #sampler: Sampler | undefined
   readonly #needsFacts: boolean
   /** Lines of this severity and above are looked at. */
@@ -56,12 +50,7 @@ export class LineControl {
   }
 
   /** The facts of a line. Undefined where no option needs them. */
-  factsOf(line: {
-    readonly logger: unknown
-    readonly level: string
-    readonly text: string
-    readonly fields: Readonly<Record<string, unknown>>
-  }): LineFacts | undefined {
+  factsOf(line: LineParts): LineFacts | undefined {
     if (!this.#needsFacts) return undefined
     const { logger, level, fields } = line
     // Before the cut: it may leave a part of a secret, which no pattern knows.

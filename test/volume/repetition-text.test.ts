@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { repetitionText } from '../../src/records/repetition-text.js'
+import { repetitionText } from '../../src/volume/repetition-text.js'
 
 it.each([
   [4211, 60_000, '(repeated 4,211 times in 60 s)'],

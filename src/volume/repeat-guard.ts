@@ -1,8 +1,8 @@
 import type { Severity } from '../records/level.js'
-import { maxTemplateChars, messageTemplate } from '../records/message-template.js'
 import { ownText } from '../records/plain-fields.js'
-import type { Repetition } from '../records/repetition-text.js'
 import type { Clock, Timer } from '../runtime/clock.js'
+import { maxTemplateChars, messageTemplate } from './message-template.js'
+import type { Repetition } from './repetition-text.js'
 
 /** A line of a logger, as far as it is compared. */
 export interface RepeatableLine {

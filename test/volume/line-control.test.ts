@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { controlling } from '../../src/records/line-control.js'
 import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
 import { winstonMapper } from '../../src/records/winston-info.js'
 import { mapParsedLine, winstonLineMapper } from '../../src/records/winston-line.js'
+import { controlling } from '../../src/volume/line-control.js'
 
 const plain = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
 const controlled = (options: object) => controlling({ ...plain, redact: undefined, ...options })

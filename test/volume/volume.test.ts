@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { VolumeControl } from '../../src/engine/volume-control.js'
 import { idOf } from '../../src/records/line-ids.js'
+import { Volume } from '../../src/volume/volume.js'
 import { rowsOf } from '../support/full.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
@@ -12,7 +12,8 @@ const mebibyte = 2 ** 20
 
 function usedMebibytes(): number {
   collectGarbage()
-  return process.memoryUsage().heapUsed / mebibyte
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return (heapUsed + arrayBuffers) / mebibyte
 }
 
 describe('the memory of lines that are kept for an error', () => {
@@ -33,7 +34,7 @@ describe('the memory of lines that are kept for an error', () => {
 
   it.each(rowsOf(kinds, ([kind]) => kind === 'with long messages'))('is bounded for lines %s', (_, lines, lineAt) => {
     let kept = 0
-    const control = new VolumeControl({
+    const control = new Volume({
       options: {
         repeat: undefined,
         keepForError: { lines: 100_000, windowMs: 60_000 },

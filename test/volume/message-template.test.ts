@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { messageTemplate } from '../../src/records/message-template.js'
+import { messageTemplate } from '../../src/volume/message-template.js'
 import { adversarialText, adversarialTexts } from '../support/adversarial-texts.js'
 
 describe('the template of a message', () => {

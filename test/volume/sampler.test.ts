@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { traceOf } from '../../src/records/line-ids.js'
-import { Sampler } from '../../src/records/sampler.js'
+import { Sampler } from '../../src/volume/sampler.js'
 import { seeded } from '../support/seeded.js'
 
 const trace = (place: number) => `0af7651916cd43dd${place.toString(16).padStart(16, '0')}`

@@ -3,7 +3,7 @@ import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
-import type { Engine } from '../engine/engine.js'
+import { Engine } from '../engine/engine.js'
 import { lanesOf } from '../engine/engine-setting.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
 import type {

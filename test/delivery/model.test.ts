@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Delivery } from '../../src/delivery/delivery.js'
+import { Delivery } from '../../src/delivery/delivery.js'
 import { type LaneState, type Ledger, settledTotal } from '../../src/delivery/ledger.js'
 import type { Failure } from '../../src/delivery/rules.js'
 import type { Carriage, Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import type { Severity } from '../../src/records/level.js'
 import { recordsOf } from '../support/batch.js'
-import { deliveryOf } from '../support/delivery.js'
+import { loopOver } from '../support/loop.js'
 import { assertModel, type Step } from '../support/model.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
@@ -45,7 +45,7 @@ interface ModelRecord {
 interface ModelLane {
   delivered: number
   settled: number
-  /** Records that failed since the breaker opened and may be at fault, with the time of a failure that was alone; and the last of them. */
+  /** Records that failed since the gate shut and may be at fault, with the time of a failure that was alone; and the last of them. */
   readonly accused: Map<ModelRecord, number>
   last: ModelRecord | undefined
   /** True while another record has to show whether they are. */
@@ -123,13 +123,13 @@ class World {
     this.sender.closed = () => {
       for (const record of this.at('queued', 'in flight')) record.place = 'shutdown'
     }
-    this.delivery = deliveryOf({
+    this.delivery = new Delivery({
       lanes: [
         { kind: 'logs', bucket: 'b' },
         { kind: 'values', bucket: 'b' },
       ],
       sender: this.sender,
-      clock: this.clock,
+      loop: loopOver(this.clock),
       random: () => 0.5,
       observer: silentObserver,
       limits: { maxQueueRecords, maxQueueBytes },
@@ -325,7 +325,7 @@ class World {
   }
 
   /**
-   * The breaker closes: records that failed are suspects when another record was taken in their place, at once or shortly after, and when
+   * The lane recovers: records that failed are suspects when another record was taken in their place, at once or shortly after, and when
    * they failed alone for the second time.
    */
   recover(lane: ModelLane): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reasonOf, waitOf } from '../../src/delivery/rules.js'
+import { failureReason, waitOf } from '../../src/delivery/rules.js'
 import { setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
 
@@ -145,6 +145,6 @@ describe('a Retry-After that is no time', () => {
     await clock.advance(1000)
     expect(delivery.stats()).toMatchObject({ delivered: 1 })
     expect(waitOf(asking(askedMs), 7)).toEqual({ notBefore: Number.NEGATIVE_INFINITY, excessive: false })
-    expect(reasonOf(asking(askedMs))).toBe('503')
+    expect(failureReason(asking(askedMs))).toBe('503')
   })
 })

@@ -35,9 +35,9 @@ export class NextBatch {
     if (!lane.maySend || lane.diskFrom > this.#plan.turn.now) return
     const { proven, unproven } = this.#overdue(lane)
     this.#race(lane)
-    if (lane.suspectsTurn) this.#sendSuspects(lane, proven.alone)
+    if (lane.suspectsTurn) this.#sendSuspects(lane, proven)
     this.#sendBatches(lane, proven.batch)
-    this.#sendSuspects(lane, proven.alone)
+    this.#sendSuspects(lane, proven)
     this.#sendAdopted(lane, proven.batch)
     if (unproven && lane.ready > 0 && this.#hasRoom(lane)) this.probe(lane, { beside: true })
   }
@@ -159,8 +159,14 @@ export class NextBatch {
     return this.#hasRoom(lane) && count(lane, 'batch') < lane.window.connections + stuck
   }
 
-  #sendSuspects(lane: Lane, stuck: number): void {
-    while (count(lane, 'alone') < this.#places(lane, stuck) && this.#hasRoom(lane)) {
+  #sendSuspects(lane: Lane, stuck: Readonly<Record<Way, number>>): void {
+    while (count(lane, 'alone') < this.#places(lane, stuck.alone) && this.#hasRoom(lane)) {
+      // One to which the service said that it is busy waits for its turn: beside as much as the service takes, it would fail again.
+      const mustWait = lane.fresh[0]?.pressed === true && lane.ready > 0 && !this.#hasPlace(lane, stuck.batch)
+      if (mustWait) {
+        lane.suspectsTurn = true
+        return
+      }
       const trial = this.#plan.suspects.take(lane)
       if (trial === undefined || !this.#mayTake(lane, trial)) return
       lane.suspectsTurn = false

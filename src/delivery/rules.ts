@@ -128,39 +128,7 @@ export function patienceMs(requestTimeoutMs: number, { draining }: { readonly dr
 
 const drainingMs = 500
 
-/** Something that was sent and waits for its answer. */
-export interface Unanswered {
-  /** On the clock. */
-  readonly waitsSince: number
-  /** Count of settled records of the lane when it was sent. */
-  readonly settledBefore: number
-}
-
-/**
- * Requests that have waited for an answer longer than patience allows. `proven`: others have succeeded since they were sent, so that
- * their records may be at fault and their connections no longer count.
- */
-export function overdueOf<Each extends Unanswered>(
-  sent: Iterable<Each>,
-  { now, patienceMs, settled }: { readonly now: number; readonly patienceMs: number; readonly settled: number },
-): { readonly proven: readonly Each[]; readonly unproven: number } {
-  const overdue = [...sent].filter(({ waitsSince }) => waitsSince + patienceMs <= now)
-  const proven = overdue.filter(({ settledBefore }) => settled > settledBefore)
-  return { proven, unproven: overdue.length - proven.length }
-}
-
 /** Suspects that may be in flight at a time, on so many connections: a quarter. */
 export function suspectsBeside(connections: number): number {
   return Math.ceil(connections / 4)
 }
-
-/** The requests that the last drain may have in flight: one more after each success, half as many when the service asks for less. */
-export function nextWindow(
-  window: number,
-  { success, most }: { readonly success: boolean; readonly most: number },
-): number {
-  return success ? Math.min(most, window + 1) : Math.max(1, window >> 1)
-}
-
-/** The window of the last drain after an outage. */
-export const windowAfterOutage = 2

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Concurrency } from '../../src/delivery/concurrency.js'
 import { Delivery } from '../../src/delivery/delivery.js'
 import { rowsOf } from '../support/full.js'
+import { loopOver } from '../support/loop.js'
 import { silentObserver } from '../support/observer.js'
 import { type ServerModel, SimulatedServer } from '../support/simulated-server.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -26,7 +27,7 @@ async function simulate({ maxConnections, maxDepth, attainable, ...model }: Scen
   const delivery = new Delivery({
     lanes: [{ kind: 'logs', bucket: 'b' }],
     sender: server,
-    clock,
+    loop: loopOver(clock),
     random: () => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
       return seed / 2 ** 31

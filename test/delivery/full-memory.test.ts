@@ -1,282 +1,159 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { droppedTotal } from '../../src/delivery/ledger.js'
 import type { Severity } from '../../src/records/level.js'
+import { MemorySpool } from '../log/memory-spool.js'
 import { addsUp, setUp } from '../support/delivery.js'
-import { MemoryStore } from '../support/memory-store.js'
+import { runs } from '../support/full.js'
+import { leave } from '../support/lone-spool.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
+import { pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
 
-/** A store that counts what it is asked, and can be made to have lost its records or to give none back. */
-class WatchedStore extends MemoryStore {
-  parks = 0
-  unparks = 0
-  lostAll = false
-  silent = false
+const limits = { maxQueueRecords: 8, maxQueueBytes: 10_000 }
 
-  override park(place: object): boolean {
-    this.parks++
-    return !this.lostAll && super.park(place)
-  }
-
-  override unpark(...room: Parameters<MemoryStore['unpark']>): ReturnType<MemoryStore['unpark']> {
-    this.unparks++
-    return this.silent ? [] : super.unpark(...room)
-  }
-}
-
-/** A delivery with a store, and room for eight records in memory. */
-function setUpStore() {
-  const store = new WatchedStore()
-  const set = setUp({ store, limits: { maxQueueRecords: 8, maxQueueBytes: 1000 } })
-  const { delivery, log, value } = set
+/** A delivery over a disk in memory, with room for eight records beside it. */
+function setUpSmall() {
+  const spool = new MemorySpool()
+  const set = setUp({ backing: spool, limits })
   const logs = (count: number, severity?: Severity) => {
-    for (let number = 0; number < count; number++) log(`log ${number}`, severity)
+    for (let number = 0; number < count; number++) set.log(`log ${number}`, severity)
   }
-  const values = (count: number) => {
-    for (let number = 0; number < count; number++) value(`value ${number}`)
-  }
-  /** Records in memory and in the store alone, of the lane for logs and of that for values. */
-  const places = () => delivery.stats().lanes.map(({ queued, spooled }) => [queued, spooled])
-  /** Records that are in the store alone. */
-  const parked = (count: number) => {
-    logs(count)
-    delivery.park()
-  }
-  return { ...set, buffer: delivery.buffer, store, logs, values, places, parked }
+  /** Records in memory and on disk alone, of the lane for logs and of that for values. */
+  const places = () => set.delivery.stats().lanes.map(({ queued, spooled }) => [queued, spooled])
+  return { ...set, spool, logs, places }
 }
 
 describe('a full memory', () => {
-  /** Neither lane may send; the logs have failed, and wait. */
-  async function blocked(count: number) {
-    const set = setUpStore()
-    set.sender.answer = () => answers.refused
-    set.logs(count)
-    await set.clock.advance(1)
+  it('leaves to the disk the records of a lane that may not send, before those of one that may', async () => {
+    const { clock, sender, logs, value, places } = setUpSmall()
+    sender.answer = (body) => (body.startsWith('value') ? answers.delivered : answers.refused)
+    logs(4, 5)
+    await clock.advance(1)
+    for (let number = 0; number < 5; number++) value(`value ${number}`)
+    expect(places()).toEqual([
+      [0, 4],
+      [5, 0],
+    ])
+  })
+
+  it('holds its bounds while records come back from disk, which all arrive, each once and with its own key', async () => {
+    const { clock, sender, delivery, log, value } = setUpSpool(spoolFolder(), { delivery: { limits } })
+    sender.answer = () => answers.refused
+    const bodies: string[] = []
+    for (let number = 0; number < 120; number++) {
+      const body = JSON.stringify({ number })
+      bodies.push(body)
+      if (number % 3 === 0) value(body)
+      else log(body, number % 2 === 0 ? 2 : 4)
+      if (number % 10 === 0) await clock.advance(1)
+    }
+    expect(delivery.stats().spooled).toBeGreaterThan(100)
+    await pass(clock, 1000)
+    sender.sent.length = 0
+    sender.keys.length = 0
+    sender.answer = () => answers.delivered
+    while (delivery.stats().delivered < 120) {
+      await clock.advance(1)
+      const { queued, inFlight, heldBytes } = delivery.stats()
+      expect(queued + inFlight).toBeLessThanOrEqual(8)
+      expect(heldBytes).toBeLessThanOrEqual(10_000)
+      expect(clock.now()).toBeLessThan(100_000)
+    }
+    expect(sender.sent.toSorted()).toEqual(bodies.toSorted())
+    expect(new Set(sender.keys).size).toBe(120)
+  })
+
+  it('tests the service with a record from disk where a lane has no other one', async () => {
+    const { clock, sender, delivery, logs, places } = setUpSmall()
+    sender.answer = () => answers.refused
+    logs(5)
+    await clock.advance(1)
+    delivery.park()
+    expect(places()[0]).toEqual([0, 5])
+    sender.sent.length = 0
+    await clock.advance(60_000)
+    expect(sender.sent.length).toBeGreaterThan(2)
+    expect(sender.maxInFlight).toBe(1)
+    sender.answer = () => answers.delivered
+    await clock.advance(60_000)
+    expect(delivery.stats()).toMatchObject({ delivered: 5, spooled: 0, queued: 0 })
+  })
+})
+
+describe('records that the disk has lost', () => {
+  it('end a drain that waits for them', async () => {
+    const { clock, sender, spool, delivery, told } = setUpSpool(spoolFolder(), { spool: { maxAgeMs: 10_000 } })
+    sender.answer = () => answers.refused
+    delivery.accept(0, { body: '{"message":"one"}', severity: 2 })
+    await clock.advance(1)
+    delivery.park()
+    let endedAt = Number.POSITIVE_INFINITY
+    void delivery.flush({ timeoutMs: 600_000 }).then(() => {
+      endedAt = clock.now()
+    })
+    await passUntil(clock, 60_000, () => endedAt < Number.POSITIVE_INFINITY)
+    expect(endedAt).toBeGreaterThan(9000)
+    expect(told).toContain('logs dropped 1 too-old')
+    expect(delivery.stats()).toMatchObject({ spooled: 0, dropped: { 'too-old': 1 } })
+    expect(addsUp(delivery.stats())).toBe(true)
+    spool.close()
+  })
+})
+
+describe('a drain', () => {
+  it('does not wait for records that another process has left', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['one', 'two'])
+    const { clock, sender, spool, delivery } = setUpSpool(dir)
+    sender.answer = () => answers.refused
+    await passUntil(clock, 10_000, () => delivery.stats().adopted === 2)
+    let isOver = false
+    void delivery.flush({ timeoutMs: 60_000 }).then(() => {
+      isOver = true
+    })
+    await clock.advance(1)
+    expect(isOver).toBe(true)
+    expect(delivery.stats()).toMatchObject({ adopted: 2, delivered: 0 })
+    spool.close()
+  })
+})
+
+describe('the parking of a delivery, before a signal that may end the process', () => {
+  /** A delivery in an outage, with a probe in flight. */
+  async function parked() {
+    const set = setUpSmall()
+    const { clock, sender, delivery, logs } = set
+    sender.answer = () => answers.refused
+    logs(5)
+    await clock.advance(2000)
+    sender.latencyMs = 10_000
+    while (delivery.stats().inFlight === 0) await clock.advance(100)
+    expect(delivery.park()).toMatchObject({ accepted: 5, spooled: 5, queued: 0, inFlight: 0, heldBytes: 0 })
+    sender.latencyMs = 1
+    sender.answer = () => answers.delivered
     return set
   }
 
-  it('leaves a lane that may not send one record to test the service with, and parks the others', async () => {
-    const { values, places, delivery } = await blocked(4)
-    values(4)
-    expect(places()).toEqual([
-      [4, 0],
-      [4, 0],
-    ])
-    values(1)
-    expect(places()).toEqual([
-      [1, 3],
-      [5, 0],
-    ])
-    expect(addsUp(delivery.stats())).toBe(true)
-  })
+  it.each(['a flush', 'a new record', 'time'])(
+    'stops no lane whose probe it gave up: %s brings all back',
+    async (how) => {
+      const { clock, delivery, spool, log } = await parked()
+      if (how === 'a flush') void delivery.flush({ timeoutMs: 100 })
+      if (how === 'a new record') log('another')
+      await clock.advance(60_000)
+      expect(delivery.stats()).toMatchObject({ delivered: how === 'a new record' ? 6 : 5, spooled: 0, queued: 0 })
+      expect(clock.timers).toBe(0)
+      expect([...spool.files.values()].every((lines) => lines.size === 0)).toBe(true)
+    },
+  )
 
-  it('keeps the one record among those that have not failed, where there are some', async () => {
-    const { clock, sender, delivery, logs, values, places } = setUpStore()
-    sender.answer = () => answers.failed
-    logs(3)
-    await clock.advance(60_000)
-    logs(3)
-    values(3)
-    expect(places()[0]).toEqual([1, 5])
-    expect(delivery.stats().dropped['queue-full']).toBe(0)
-  })
-
-  it('keeps one of the records that failed where there are no others', async () => {
-    const { clock, sender, logs, values, places } = setUpStore()
-    sender.answer = () => answers.failed
-    logs(4)
-    await clock.advance(60_000)
-    values(5)
-    expect(places()[0]).toEqual([1, 3])
-  })
-
-  it('parks the waiting records each time that it fills', async () => {
-    const { logs, values, places } = await blocked(4)
-    values(5)
-    logs(3)
-    expect(places()).toEqual([
-      [2, 5],
-      [5, 0],
-    ])
-  })
-
-  it('parks no more than it must of a lane that may send', () => {
-    const { logs, values, places } = setUpStore()
-    logs(8)
-    values(1)
-    expect(places()).toEqual([
-      [7, 1],
-      [1, 0],
-    ])
-  })
-
-  it('looks again only after ten thousand newcomers when no record could be parked', async () => {
-    const { store, logs } = await blocked(8)
-    store.lostAll = true
-    /** How often the store is asked to park a record while so many come. */
-    const parksDuring = (newcomers: number) => {
-      const before = store.parks
-      logs(newcomers)
-      return store.parks - before
-    }
-    const whole = parksDuring(1)
-    const single = parksDuring(1)
-    expect(whole).toBeGreaterThanOrEqual(single + 7)
-    expect(parksDuring(9999)).toBe(9999 * single)
-    expect(parksDuring(1)).toBe(whole)
-  })
-
-  it('gives a record to the store that had no place there when it came', () => {
-    const { store, delivery, log, logs } = setUpStore()
-    store.broken = true
-    log('early', 0)
-    logs(7)
-    store.broken = false
+  it('keeps records in memory while the disk does not take them', () => {
+    const { spool, delivery, logs } = setUpSmall()
+    spool.takes = false
     logs(1)
-    expect(delivery.stats()).toMatchObject({ queued: 8, spooled: 1 })
-    expect(droppedTotal(delivery.stats())).toBe(0)
-    expect(store.kept.filter(({ state }) => state === 'parked').map(({ body }) => body)).toEqual(['early'])
-  })
-})
-
-describe('parked records', () => {
-  it('do not come back while records of their lane wait and memory is not nearly empty', () => {
-    const { buffer, logs, places, parked } = setUpStore()
-    parked(4)
-    logs(4)
-    buffer.refill()
-    expect(places()[0]).toEqual([4, 4])
-  })
-
-  it('come back until half of memory is taken, once three quarters are free', () => {
-    const { buffer, logs, places, parked } = setUpStore()
-    parked(6)
-    logs(2)
-    buffer.refill()
-    expect(places()[0]).toEqual([4, 4])
-  })
-
-  it('come back one at a time where others fill the memory', () => {
-    const { buffer, values, places, parked } = setUpStore()
-    parked(4)
-    values(4)
-    buffer.refill()
-    expect(places()).toEqual([
-      [1, 3],
-      [4, 0],
-    ])
-  })
-
-  it('are not asked for while there is no room', () => {
-    const { buffer, store, values, places, parked } = setUpStore()
-    parked(4)
-    values(8)
-    const before = store.unparks
-    buffer.refill()
-    expect(store.unparks).toBe(before)
-    expect(places()[0]).toEqual([0, 4])
-  })
-
-  it('set nothing in motion while the store gives none back', () => {
-    const { clock, buffer, delivery, store, places, parked } = setUpStore()
-    parked(4)
-    store.silent = true
-    delivery.calm(100)
-    buffer.refill()
-    expect(store.unparks).toBe(1)
-    expect(places()[0]).toEqual([0, 4])
-    expect(clock.timers).toBe(0)
-  })
-
-  it('leave the keys of the records that come after them unique', () => {
-    const { buffer, store, logs, parked } = setUpStore()
-    parked(3)
-    buffer.refill()
-    logs(4)
-    expect(new Set(store.kept.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(7)
-  })
-})
-
-describe('records that the store has lost', () => {
-  it('are dropped for its reason, and no drain waits for them', async () => {
-    const { clock, buffer, delivery, told, store, parked } = setUpStore()
-    parked(3)
-    store.silent = true
-    let ended = false
-    void delivery.flush({ timeoutMs: 5000 }).then(() => {
-      ended = true
-    })
-    buffer.lost(0, { count: 2, reason: 'spool-full', adopted: false })
-    await clock.advance(0)
-    expect(ended).toBe(false)
-    buffer.lost(0, { count: 1, reason: 'too-old', adopted: false })
-    await clock.advance(0)
-    expect(ended).toBe(true)
-    expect(told).toEqual(['logs dropped 2 spool-full', 'logs dropped 1 too-old'])
-    expect(delivery.stats()).toMatchObject({ spooled: 0, dropped: { 'spool-full': 2, 'too-old': 1 } })
-    expect(addsUp(delivery.stats())).toBe(true)
-  })
-
-  it('end no drain when another process had left them', async () => {
-    const { clock, buffer, delivery, store, parked } = setUpStore()
-    parked(1)
-    buffer.adopt(0, 1)
-    store.silent = true
-    let ended = false
-    void delivery.flush({ timeoutMs: 5000 }).then(() => {
-      ended = true
-    })
-    buffer.lost(0, { count: 1, reason: 'too-old', adopted: true })
-    await clock.advance(0)
-    expect(ended).toBe(false)
-    expect(delivery.stats()).toMatchObject({ accepted: 2, spooled: 1, dropped: { 'too-old': 1 } })
-  })
-
-  it.each([
-    ['for want of room', 'queue-full', 'shutdown'],
-    ['for another reason', 'too-old', 'too-old'],
-  ] as const)('%s are dropped by %s before the close, and by %s after it', (_, reason, after) => {
-    const { buffer, delivery, parked } = setUpStore()
-    parked(2)
-    buffer.lost(0, { count: 1, reason, adopted: false })
-    expect(delivery.stats().dropped[reason]).toBe(1)
-    buffer.intake.close()
-    buffer.lost(0, { count: 1, reason, adopted: false })
-    expect(delivery.stats().dropped[after]).toBe(reason === after ? 2 : 1)
-  })
-})
-
-describe('room for records that another process has left', () => {
-  it('is up to half of memory, while no record of the lane waits', () => {
-    const { buffer, log } = setUpStore()
-    expect(buffer.room(0).records).toBe(4)
-    log('one')
-    expect(buffer.room(0).records).toBe(0)
-    expect(buffer.room(1).records).toBe(3)
-  })
-
-  it('is one record while others take more than half of memory, and parks none of them', async () => {
-    const { clock, sender, buffer, values, places } = setUpStore()
-    sender.answer = () => answers.refused
-    values(6)
-    await clock.advance(1)
-    expect(buffer.room(0).records).toBe(1)
-    expect(places()[1]).toEqual([6, 0])
-  })
-
-  it('is made where memory is full of records that may not be sent', async () => {
-    const { clock, sender, buffer, values, places } = setUpStore()
-    sender.answer = () => answers.refused
-    values(8)
-    await clock.advance(1)
-    expect(buffer.room(0).records).toBe(1)
-    expect(places()[1]).toEqual([1, 7])
-  })
-
-  it('is none after the close', () => {
-    const { buffer } = setUpStore()
-    buffer.intake.close()
-    expect(buffer.room(0)).toEqual({ records: 0, bytes: 0 })
+    expect(delivery.park()).toMatchObject({ spooled: 0, queued: 1 })
+    spool.takes = true
+    expect(delivery.park()).toMatchObject({ spooled: 1, queued: 0 })
   })
 })
 
@@ -298,5 +175,64 @@ describe('a listener that logs', () => {
     expect(set.sender.sent).toEqual(['three', 'four', 'of the listener'])
     expect(set.delivery.stats()).toMatchObject({ accepted: 5, delivered: 3 })
     expect(addsUp(set.delivery.stats())).toBe(true)
+  })
+})
+
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ log: fc.nat(30), severity: fc.constantFrom<Severity>(0, 1, 2, 3, 4, 5) }) },
+  { weight: 2, arbitrary: fc.record({ value: fc.nat(10) }) },
+  { weight: 1, arbitrary: fc.record({ keyed: fc.nat(10) }) },
+  { weight: 3, arbitrary: fc.record({ answer: fc.constantFrom(...Object.values(answers)) }) },
+  { weight: 3, arbitrary: fc.record({ passMs: fc.constantFrom(1, 50, 5000, 400_000) }) },
+  { weight: 1, arbitrary: fc.record({ flushMs: fc.constantFrom(0, 1000) }) },
+  { weight: 1, arbitrary: fc.constant({ parks: true }) },
+  { weight: 1, arbitrary: fc.record({ takes: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ isSlow: fc.boolean() }) },
+)
+
+describe('delivery over a disk that fails now and then', { timeout: 60_000 }, () => {
+  it('accounts for every record at every instant, within its bounds, and loses none that the disk has', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), fc.boolean(), async (steps, closes) => {
+        const { clock, sender, spool, delivery, log, value } = setUpSmall()
+        let number = 0
+        for (const each of steps) {
+          if ('log' in each) for (let n = 0; n < each.log; n++) log(`log ${number++}`, each.severity)
+          else if ('value' in each) for (let n = 0; n < each.value; n++) value(`value ${number++}`)
+          else if ('keyed' in each) {
+            for (let n = 0; n < each.keyed; n++) {
+              const body = `keyed ${number++}`
+              delivery.accept(1, { body, severity: 6, idempotencyKey: `key of ${body}` })
+            }
+          } else if ('answer' in each) sender.answer = () => each.answer
+          else if ('flushMs' in each) void delivery.flush({ timeoutMs: each.flushMs })
+          else if ('parks' in each) delivery.park()
+          else if ('takes' in each) spool.takes = each.takes
+          else if ('isSlow' in each) spool.isSlow = each.isSlow
+          else await clock.advance(each.passMs)
+          const ledger = delivery.stats()
+          expect(addsUp(ledger)).toBe(true)
+          expect(ledger.queued + ledger.inFlight).toBeLessThanOrEqual(8)
+          const onDisk = [...spool.files.values()].reduce((sum, { size }) => sum + size, 0)
+          expect(ledger.spooled).toBeLessThanOrEqual(onDisk)
+        }
+        Object.assign(spool, { takes: true, isSlow: false })
+        if (closes) {
+          const closed = delivery.close({ timeoutMs: 100 })
+          await clock.advance(100)
+          expect(await closed).toMatchObject({ queued: 0, inFlight: 0, heldBytes: 0, dropped: { shutdown: 0 } })
+        } else {
+          sender.answer = () => answers.delivered
+          await clock.advance(2_000_000)
+          // What was parked waits for the next record, or for a drain.
+          void delivery.flush({ timeoutMs: 1000 })
+          await clock.advance(2_000_000)
+          expect(delivery.stats()).toMatchObject({ queued: 0, inFlight: 0, spooled: 0, heldBytes: 0 })
+          expect([...spool.files.values()].flatMap((lines) => [...lines.values()])).toEqual([])
+        }
+        expect(addsUp(delivery.stats())).toBe(true)
+      }),
+      { numRuns: runs({ some: 80, all: 3000 }) },
+    )
   })
 })

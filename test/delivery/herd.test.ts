@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Delivery } from '../../src/delivery/delivery.js'
+import { Delivery } from '../../src/delivery/delivery.js'
 import type { Outcome, Sender } from '../../src/delivery/sender.js'
-import { deliveryOf } from '../support/delivery.js'
 import { full } from '../support/full.js'
+import { loopOver } from '../support/loop.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -64,7 +64,7 @@ class Service {
 describe(`a herd of ${engines} engines`, () => {
   const outages = [
     ['out of reach', answers.refused, 3.3],
-    // An answer may be the fault of one record: a lane sends another one at once when its breaker opens.
+    // An answer may be the fault of one record: a lane sends another one at once when its gate shuts.
     ['answers 500', answers.failed, 3.7],
   ] as const
 
@@ -78,24 +78,26 @@ describe(`a herd of ${engines} engines`, () => {
         seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
         return seed / 2 ** 31
       }
-      const herd = Array.from({ length: engines }, () =>
-        deliveryOf({
-          lanes: [
-            { kind: 'logs', bucket: 'b' },
-            { kind: 'values', bucket: 'b' },
-          ],
-          sender: service.sender(),
-          clock,
-          random,
-          observer: silentObserver,
-          limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
-          maxConnections: 64,
-          maxBatch: 64,
-          requestTimeoutMs: 10_000,
-          retry: { baseMs: 500, capMs },
-          probe: { baseMs: 30_000, capMs: 300_000 },
-          keyPrefix: 'herd',
-        }),
+      const herd = Array.from(
+        { length: engines },
+        () =>
+          new Delivery({
+            lanes: [
+              { kind: 'logs', bucket: 'b' },
+              { kind: 'values', bucket: 'b' },
+            ],
+            sender: service.sender(),
+            loop: loopOver(clock),
+            random,
+            observer: silentObserver,
+            limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
+            maxConnections: 64,
+            maxBatch: 64,
+            requestTimeoutMs: 10_000,
+            retry: { baseMs: 500, capMs },
+            probe: { baseMs: 30_000, capMs: 300_000 },
+            keyPrefix: 'herd',
+          }),
       )
       const log = (delivery: Delivery) => delivery.accept(0, { body: '{}', severity: 2 })
       // The worst moment to go down: every engine has just sent something.

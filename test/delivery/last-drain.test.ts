@@ -1,58 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { BlockingAnswer, BlockingRequest, BlockingSender, Outcome } from '../../src/delivery/sender.js'
-import { addsUp, setUp } from '../support/delivery.js'
-import { answers, ScriptedSender } from '../support/scripted-sender.js'
-import { VirtualClock } from '../support/virtual-clock.js'
+import { addsUp } from '../support/delivery.js'
+import { drainAfter, type LastService, numbers, setUpLast } from '../support/last-drain.js'
+import { answers } from '../support/scripted-sender.js'
 
-/** A service that the test scripts. It answers one request after another. Time passes only while the drain waits. */
-class BlockingScript implements BlockingSender {
-  readonly sent: string[] = []
-  maxInFlight = 0
-  waitedMs = 0
-  answer: (body: string, attempt: number) => Outcome | 'silence' = () => answers.delivered
-  /** Requests that it answers before the drain looks again. */
-  perLook = Number.POSITIVE_INFINITY
-  /** Requests that were begun before each look. */
-  readonly begun: (readonly string[])[] = []
-  /** By body: the times at which it was sent. */
-  readonly times = new Map<string, number[]>()
-  readonly #pending: BlockingRequest[] = []
-  readonly #attempts = new Map<string, number>()
-
-  begin(request: BlockingRequest): void {
-    const { body } = request.record
-    this.sent.push(body)
-    this.times.set(body, [...(this.times.get(body) ?? []), this.waitedMs])
-    this.#pending.push(request)
-    this.maxInFlight = Math.max(this.maxInFlight, this.#pending.length)
+/** The requests that went out in each millisecond in which some did. */
+function roundsOf({ times }: LastService, fromMs = 0): number[] {
+  const counts = new Map<number, number>()
+  for (const at of [...times.values()].flat().sort((a, b) => a - b)) {
+    if (at >= fromMs) counts.set(at, (counts.get(at) ?? 0) + 1)
   }
-
-  answers(waitMs: number): readonly BlockingAnswer[] {
-    this.begun.push(this.sent.slice(this.begun.flat().length))
-    const answered = this.#pending.splice(0, this.perLook).flatMap(({ id, record: { body } }) => {
-      const attempt = (this.#attempts.get(body) ?? 0) + 1
-      this.#attempts.set(body, attempt)
-      const outcome = this.answer(body, attempt)
-      return outcome === 'silence' ? [] : [{ id, outcome }]
-    })
-    this.waitedMs += answered.length > 0 ? 1 : waitMs
-    return answered
-  }
+  return [...counts.values()]
 }
-
-function setUpLast() {
-  const service = new BlockingScript()
-  // Time passes only while the drain waits.
-  const clock = { now: () => service.waitedMs, schedule: () => ({ cancel: () => {} }) }
-  const set = setUp({ clock })
-  const drain = (timeoutMs = 1000) => {
-    const last = set.delivery.drainSync(service, { timeoutMs })
-    while (!last.step(Number.POSITIVE_INFINITY));
-  }
-  return { ...set, service, drain }
-}
-
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => `record ${index}`)
 
 describe('the last drain', () => {
   it('delivers everything, value records and the most severe lines first, with no more in flight than allowed', () => {
@@ -102,7 +60,7 @@ describe('the last drain', () => {
     for (const body of numbers(50)) value(body)
     drain()
     expect(service.sent.length).toBeLessThan(10)
-    expect(service.waitedMs).toBeLessThan(10)
+    expect(service.now).toBeLessThan(10)
     expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 100, inFlight: 0 })
     expect(told).toEqual(['values paused 401'])
     expect(addsUp(delivery.stats())).toBe(true)
@@ -125,13 +83,13 @@ describe('the last drain', () => {
     expect(service.maxInFlight).toBe(1)
     expect(service.sent.length).toBeGreaterThan(4)
     expect(service.sent.length).toBeLessThan(12)
-    expect(service.waitedMs).toBeGreaterThan(4000)
+    expect(service.now).toBeGreaterThan(4000)
     expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 50, inFlight: 0 })
   })
 
   it('delivers all when an outage ends before the deadline', () => {
     const { delivery, service, drain, log } = setUpLast()
-    service.answer = () => (service.waitedMs < 800 ? answers.refused : answers.delivered)
+    service.answer = () => (service.now < 800 ? answers.refused : answers.delivered)
     for (const body of numbers(50)) log(body)
     drain(5000)
     expect(delivery.stats()).toMatchObject({ delivered: 50, queued: 0 })
@@ -142,7 +100,7 @@ describe('the last drain', () => {
     service.answer = () => 'silence'
     for (const body of numbers(50)) log(body)
     drain(1000)
-    expect(service.waitedMs).toBe(1000)
+    expect(service.now).toBe(1000)
     expect(delivery.stats()).toMatchObject({ delivered: 0, queued: 50, inFlight: 0 })
     expect(delivery.stats().lanes[0]!.lastError).toBe('the service did not answer in time')
     expect(addsUp(delivery.stats())).toBe(true)
@@ -164,7 +122,7 @@ describe('the last drain', () => {
     for (const body of numbers(50)) log(body)
     drain(5000)
     expect(service.sent).toHaveLength(2)
-    expect(service.waitedMs).toBeLessThan(10)
+    expect(service.now).toBeLessThan(10)
     expect(delivery.stats()).toMatchObject({ queued: 50 })
   })
 
@@ -184,7 +142,7 @@ describe('the last drain', () => {
     drain(8000)
     expect(delivery.stats()).toMatchObject({ delivered: 999, queued: 1, inFlight: 0 })
     // A silent service may still answer.
-    if (outcome !== 'silence') expect(service.waitedMs).toBeLessThan(4000)
+    if (outcome !== 'silence') expect(service.now).toBeLessThan(4000)
     expect(addsUp(delivery.stats())).toBe(true)
   })
 
@@ -198,20 +156,20 @@ describe('the last drain', () => {
   })
 
   it('makes one attempt with an earlier suspect, and rejects it after one failure too many', async () => {
-    const clock = new VirtualClock()
-    const { delivery, sender, log, told } = setUp({}, clock)
-    sender.answer = (body) => (body === 'bad' ? answers.failed : answers.delivered)
-    log('bad')
-    for (let second = 0; second < 100 && sender.sent.filter((body) => body === 'bad').length < 9; second++) {
-      log(`good ${second}`)
-      await clock.advance(1000)
-    }
-    log('last')
-    await clock.advance(10)
-    const service = new BlockingScript()
-    service.answer = sender.answer
-    const last = delivery.drainSync(service, { timeoutMs: 1000 })
-    while (!last.step(Number.POSITIVE_INFINITY)) await clock.advance(1)
+    const answer = (body: string) => (body === 'bad' ? answers.failed : answers.delivered)
+    const { delivery, service, told } = await drainAfter(
+      async ({ clock, sender, log }) => {
+        sender.answer = answer
+        log('bad')
+        for (let second = 0; second < 100 && sender.sent.filter((body) => body === 'bad').length < 9; second++) {
+          log(`good ${second}`)
+          await clock.advance(1000)
+        }
+        log('last')
+        await clock.advance(10)
+      },
+      { answer },
+    )
     expect(service.sent).toEqual(['bad'])
     expect(told).toEqual(['logs rejected'])
     expect(delivery.stats()).toMatchObject({ rejected: 1, queued: 0 })
@@ -228,78 +186,31 @@ describe('the last drain', () => {
   })
 
   it('tries once more where the service asks for a longer wait than is honoured', async () => {
-    const clock = new VirtualClock()
-    const { delivery, sender, log } = setUp({}, clock)
-    sender.answer = () => ({ ...answers.busy, retryAfterMs: 86_400_000 })
-    for (const body of numbers(100)) log(body)
-    await clock.advance(10)
-    const service = new BlockingScript()
-    const last = delivery.drainSync(service, { timeoutMs: 1000 })
-    while (!last.step(Number.POSITIVE_INFINITY)) await clock.advance(1)
+    const { delivery } = await drainAfter(async ({ clock, sender, log }) => {
+      sender.answer = () => ({ ...answers.busy, retryAfterMs: 86_400_000 })
+      for (const body of numbers(100)) log(body)
+      await clock.advance(10)
+    })
     expect(delivery.stats()).toMatchObject({ delivered: 100, queued: 0 })
   })
 })
 
-/** The last drain of a delivery that has a past, in virtual time. */
-async function drainAfter(
-  past: (set: ReturnType<typeof setUp>) => Promise<void>,
-  { maxDepth = 1, timeoutMs = 5000, ...script }: Partial<BlockingScript> & { maxDepth?: number; timeoutMs?: number },
-) {
-  const clock = new VirtualClock()
-  const before = new ScriptedSender(clock, { maxDepth })
-  const set = setUp({ sender: before }, clock)
-  await past({ ...set, sender: before })
-  const service = Object.assign(new BlockingScript(), script)
-  const startedAt = clock.now()
-  const last = set.delivery.drainSync(service, { timeoutMs })
-  while (!last.step(Number.POSITIVE_INFINITY))
-    await clock.advance(Math.max(1, service.waitedMs + startedAt - clock.now()))
-  return { ...set, service }
-}
-
 describe('the last drain of a lane', () => {
   it('begins with as many requests as the lane had in flight before', async () => {
-    const { service } = await drainAfter(
-      async ({ clock, log }) => {
-        for (const body of numbers(300)) log(body)
-        await clock.advance(2000)
-        for (const body of numbers(50)) log(body)
-      },
-      { maxDepth: 8 },
-    )
-    expect(service.begun[0]).toHaveLength(8)
+    const { service } = await drainAfter(async ({ clock, log }) => {
+      for (const body of numbers(300)) log(body)
+      await clock.advance(2000)
+      for (const body of numbers(50)) log(body)
+    })
+    expect(roundsOf(service)[0]).toBe(8)
   })
 
-  it('never has more in flight than connections, however few answers come at a time', () => {
-    const { delivery, service, drain, log } = setUpLast()
-    service.perLook = 1
-    for (const body of numbers(100)) log(body)
-    drain()
-    expect(delivery.stats()).toMatchObject({ delivered: 100 })
-    expect(service.maxInFlight).toBe(8)
-  })
-
-  it('halves its requests when the service asks for less', () => {
+  it('begins with one request after an outage, and has twice as many in each round', () => {
     const { service, drain, log } = setUpLast()
-    service.answer = (body, attempt) => (body === 'record 40' && attempt === 1 ? answers.busy : answers.delivered)
-    service.perLook = 1
-    for (const body of numbers(200)) log(body)
-    drain()
-    // Answers come one by one, and a new request takes the place of each: but for those that are under way beyond the half.
-    const sizes = service.begun.slice(20, -10).map(({ length }) => length)
-    expect(sizes.filter((size) => size === 0)).toHaveLength(2)
-    expect(sizes.every((size) => size <= 2)).toBe(true)
-  })
-
-  it('begins with two requests after an outage', () => {
-    const { service, drain, log } = setUpLast()
-    service.answer = () => (service.waitedMs < 800 ? answers.refused : answers.delivered)
+    service.answer = () => (service.now < 800 ? answers.refused : answers.delivered)
     for (const body of numbers(50)) log(body)
     drain(5000)
-    const sizes = service.begun.map(({ length }) => length)
-    const first = sizes.findIndex((size) => size > 1)
-    expect(sizes.slice(0, first).every((size) => size <= 1)).toBe(true)
-    expect(sizes.slice(first, first + 3)).toEqual([2, 4, 8])
+    expect(roundsOf(service, 800).slice(0, 5)).toEqual([1, 1, 2, 4, 8])
   })
 
   it('goes on as before when another record shows that there is no outage', async () => {
@@ -310,18 +221,16 @@ describe('the last drain of a lane', () => {
         log('bad', 5)
         for (const body of numbers(50)) log(body)
       },
-      { answer: (body) => (body === 'bad' ? answers.failed : answers.delivered), perLook: 1 },
+      { answer: (body) => (body === 'bad' ? answers.failed : answers.delivered) },
     )
-    const afterVerdict = service.begun.findIndex((bodies) => bodies.length > 0 && !bodies.includes('bad'))
-    expect(service.begun[0]).toHaveLength(8)
-    expect(afterVerdict).toBeGreaterThan(0)
-    expect(service.maxInFlight).toBe(8)
+    expect(service.sent[0]).toBe('bad')
+    expect(roundsOf(service).slice(0, 3)).toEqual([8, 8, 8])
   })
 
   it('tries a lone record again during an outage, and makes no storm with it', () => {
     for (const trouble of [answers.refused, answers.failed]) {
       const { delivery, service, drain, log } = setUpLast()
-      service.answer = () => (service.waitedMs < 3000 ? trouble : answers.delivered)
+      service.answer = () => (service.now < 3000 ? trouble : answers.delivered)
       log('alone')
       drain(10_000)
       expect(delivery.stats()).toMatchObject({ delivered: 1 })
@@ -356,9 +265,18 @@ describe('the last drain of a lane', () => {
     expect(again - asked).toBeGreaterThanOrEqual(2000)
   })
 
-  it('has a quarter of its requests at most for suspects, one at a time', () => {
+  it('has a quarter of its connections at most for suspects', () => {
     const { service, drain, log } = setUpLast()
-    service.answer = (body) => (body.startsWith('bad') ? answers.failed : answers.delivered)
+    let suspects = 0
+    let most = 0
+    service.answer = (body, attempt) => {
+      if (!body.startsWith('bad')) return answers.delivered
+      if (attempt > 1) suspects--
+      return answers.failed
+    }
+    service.onSend = (body, attempt) => {
+      if (body.startsWith('bad') && attempt > 1) most = Math.max(most, ++suspects)
+    }
     for (const body of numbers(30)) log(body)
     for (let number = 0; number < 10; number++) {
       log(`bad ${number}`)
@@ -367,10 +285,7 @@ describe('the last drain of a lane', () => {
     drain(8000)
     const times = [...service.times].filter(([body]) => body.startsWith('bad'))
     expect(times.every(([, each]) => each.length > 1)).toBe(true)
-    const again = service.begun.slice(
-      service.begun.findIndex((bodies) => bodies.every((body) => body.startsWith('bad'))),
-    )
-    expect(Math.max(...again.map(({ length }) => length))).toBeLessThanOrEqual(2)
+    expect(most).toBe(2)
   })
 
   it('sends one record for a lane that was paused, and gives the lane up when that fails, too', async () => {
@@ -384,7 +299,7 @@ describe('the last drain of a lane', () => {
     )
     expect(delivery.stats()).toMatchObject({ queued: 20, delivered: 0 })
     expect(service.sent).toHaveLength(1)
-    expect(service.waitedMs).toBeLessThan(10)
+    expect(service.now).toBeLessThan(10)
   })
 })
 
@@ -420,7 +335,7 @@ describe('a failure in the last drain', () => {
     const { delivery, service, drain, log } = setUpLast()
     service.answer = (body, attempt) => {
       if (body.startsWith('bad') && attempt === 1) return answers.failed
-      return body.startsWith('bad') && service.waitedMs < 4000 ? answers.refused : answers.delivered
+      return body.startsWith('bad') && service.now < 4000 ? answers.refused : answers.delivered
     }
     for (const body of numbers(40)) log(body)
     for (let number = 0; number < 10; number++) {
@@ -429,15 +344,13 @@ describe('a failure in the last drain', () => {
     }
     drain(20_000)
     expect(delivery.stats()).toMatchObject({ delivered: 60, queued: 0 })
-    const outage = service.begun.slice(
-      service.begun.findIndex((bodies) => bodies.every((body) => body.startsWith('bad'))),
-    )
-    expect(outage.flat().length).toBeLessThan(40)
+    const again = [...service.times].filter(([body]) => body.startsWith('bad')).flatMap(([, times]) => times.slice(1))
+    expect(again.length).toBeLessThan(40)
   })
 
   it('with 500 of many records pauses nothing', () => {
     const { service, drain, log, told, delivery } = setUpLast()
-    service.answer = () => (service.waitedMs < 3000 ? answers.failed : answers.delivered)
+    service.answer = () => (service.now < 3000 ? answers.failed : answers.delivered)
     for (const body of numbers(50)) log(body)
     drain(10_000)
     expect(told).toEqual([])
@@ -455,9 +368,7 @@ describe('a failure in the last drain', () => {
   })
 
   it('that is answered twice, or was never asked for, changes nothing', () => {
-    const { delivery, service, drain, log } = setUpLast()
-    const answersOnce = service.answers.bind(service)
-    service.answers = (waitMs) => answersOnce(waitMs).flatMap((each) => [each, each, { ...each, id: each.id + 1000 }])
+    const { delivery, drain, log } = setUpLast({ repeatsItself: true })
     for (const body of numbers(20)) log(body)
     drain()
     expect(delivery.stats()).toMatchObject({ accepted: 20, delivered: 20, queued: 0, inFlight: 0 })

@@ -45,7 +45,7 @@ interface ModelRecord {
 interface ModelLane {
   delivered: number
   settled: number
-  /** Records that failed since the breaker opened and may be at fault, with the time of a failure that was alone; and the last of them. */
+  /** Records that failed since the gate shut and may be at fault, with the time of a failure that was alone; and the last of them. */
   readonly accused: Map<ModelRecord, number>
   last: ModelRecord | undefined
   /** True while another record has to show whether they are. */
@@ -325,7 +325,7 @@ class World {
   }
 
   /**
-   * The breaker closes: records that failed are suspects when another record was taken in their place, at once or shortly after, and when
+   * The lane recovers: records that failed are suspects when another record was taken in their place, at once or shortly after, and when
    * they failed alone for the second time.
    */
   recover(lane: ModelLane): void {

@@ -3,8 +3,8 @@ import type { DeliveryPlan } from '../../src/delivery/plan.js'
 import type { Outgoing } from '../../src/delivery/sender.js'
 import { recordsOf } from '../support/batch.js'
 import { addsUp, setUp } from '../support/delivery.js'
-import { MemoryStore } from '../support/memory-store.js'
 import { answers, ScriptedSender } from '../support/scripted-sender.js'
+import { setUpSpool, spoolFolder } from '../support/spool.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 /** A delivery that takes records with keys of their own, and notes the key of every attempt. */
@@ -85,38 +85,41 @@ describe('a record with a key of its own', () => {
   })
 
   it.each([
-    ['delivered', answers.delivered, undefined],
-    ['rejected', answers.rejected, undefined],
-    ['delivered, and was in the store', answers.delivered, new MemoryStore()],
-  ])('gives all of its bytes back when it is %s', async (_, answer, store) => {
+    ['delivered', answers.delivered],
+    ['rejected', answers.rejected],
+  ])('gives all of its bytes back when it is %s', async (_, answer) => {
     const { clock, sender, delivery, value, keyed } = setUpKeys({
       limits: { maxQueueRecords: 10, maxQueueBytes: 100 },
-      ...(store && { store }),
     })
     sender.answer = () => answers.refused
     keyed('mine', 'event-1-k')
     await clock.advance(100)
-    if (store !== undefined) delivery.park()
     sender.answer = () => answer
     keyed('another', 'event-1-l')
     await clock.advance(600_000)
-    expect(delivery.stats()).toMatchObject({ queued: 0, inFlight: 0, spooled: 0 })
+    expect(delivery.stats()).toMatchObject({ queued: 0, inFlight: 0 })
     sender.answer = () => answers.refused
     value('x')
     expect([delivery.hasRoom(99), delivery.hasRoom(100)]).toEqual([true, false])
   })
 
-  it('comes back from the store with its key', async () => {
-    const { clock, sender, delivery, keys, keyed } = setUpKeys({ store: new MemoryStore() })
+  it('comes back from disk with its key, and gives all of its bytes back then, too', async () => {
+    const { clock, sender, delivery, value } = setUpSpool(spoolFolder(), {
+      delivery: { limits: { maxQueueRecords: 10, maxQueueBytes: 100 } },
+    })
     sender.answer = () => answers.refused
-    keyed('mine', 'event-1-k')
-    delivery.park()
-    expect(delivery.stats()).toMatchObject({ spooled: 1 })
+    for (const body of ['"mine"', '"another"']) {
+      delivery.accept(1, { body, severity: 6, idempotencyKey: `event-1-${body.length}` })
+    }
+    expect(delivery.park()).toMatchObject({ spooled: 2, queued: 0, heldBytes: 0 })
     sender.answer = () => answers.delivered
-    await clock.advance(600_000)
-    void delivery.flush({ timeoutMs: 1000 })
+    const flushed = delivery.flush({ timeoutMs: 1000 })
     await clock.advance(1000)
-    expect(delivery.stats()).toMatchObject({ delivered: 1, spooled: 0 })
-    expect(new Set(keys)).toEqual(new Set(['event-1-k']))
+    expect(await flushed).toMatchObject({ delivered: 2, spooled: 0 })
+    expect(sender.sent).toEqual(['"mine"', '"another"'])
+    expect(sender.keys).toEqual(['event-1-6', 'event-1-9'])
+    sender.answer = () => answers.refused
+    value('"x"')
+    expect([delivery.hasRoom(97), delivery.hasRoom(98)]).toEqual([true, false])
   })
 })

@@ -5,21 +5,18 @@ import {
   blamedOf,
   deliversLately,
   type Failure,
+  failureReason,
   isAmbiguous,
   isDenial,
   isFailure,
   longestWait,
   mayBeItsOwn,
-  nextWindow,
   noWait,
-  overdueOf,
   patienceMs,
-  reasonOf,
   refusalsToPause,
   suspectsBeside,
   waitOf,
 } from '../../src/delivery/rules.js'
-import { failuresToReject, Suspicion } from '../../src/delivery/suspicion.js'
 import { answers } from '../support/scripted-sender.js'
 
 const timedOut: Failure = { ...answers.reset, backPressure: true }
@@ -115,8 +112,8 @@ describe('a wait that the service asks for', () => {
   })
 
   it('is named in the reason when it is longer than is honoured', () => {
-    expect(reasonOf(asking(300_000))).toBe('503')
-    expect(reasonOf(asking(3_600_000))).toBe('503 and asks to wait 3600 s; tried again after 300 s')
+    expect(failureReason(asking(300_000))).toBe('503')
+    expect(failureReason(asking(3_600_000))).toBe('503 and asks to wait 3600 s; tried again after 300 s')
   })
 
   it('is the longest of several', () => {
@@ -146,55 +143,10 @@ describe('patience', () => {
     expect(patienceMs(10_000, { draining: true })).toBe(500)
     expect(patienceMs(1000, { draining: true })).toBe(250)
   })
-
-  it('ends for requests that have waited for so long; they are proven when others succeeded since', () => {
-    const sent = [
-      { waitsSince: 0, settledBefore: 4 },
-      { waitsSince: 0, settledBefore: 5 },
-      { waitsSince: 1, settledBefore: 4 },
-    ]
-    expect(overdueOf(sent, { now: 500, patienceMs: 500, settled: 5 })).toEqual({ proven: [sent[0]], unproven: 1 })
-    expect(overdueOf(sent, { now: 499, patienceMs: 500, settled: 5 })).toEqual({ proven: [], unproven: 0 })
-  })
-})
-
-describe('the window of the last drain', () => {
-  it('grows by one with each success, up to the connections', () => {
-    expect(nextWindow(7, { success: true, most: 8 })).toBe(8)
-    expect(nextWindow(8, { success: true, most: 8 })).toBe(8)
-  })
-
-  it('halves when the service asks for less, down to one', () => {
-    expect(nextWindow(7, { success: false, most: 8 })).toBe(3)
-    expect(nextWindow(1, { success: false, most: 8 })).toBe(1)
-  })
 })
 
 describe('suspects', () => {
   it('take a quarter of the connections, and one at least', () => {
     expect([1, 4, 5, 64].map(suspectsBeside)).toEqual([1, 1, 2, 16])
-  })
-
-  it('are rejected after eight failures with another delivery since each', () => {
-    const suspicion = new Suspicion()
-    const fail = (delivered: number) =>
-      suspicion.failed(answers.failed, { lane: { delivered, settled: delivered }, now: 0 })
-    for (let failure = 1; failure < failuresToReject; failure++) {
-      expect(fail(failure)).toBeUndefined()
-      // Nothing was delivered since: this failure does not count.
-      expect(fail(failure)).toBeUndefined()
-    }
-    expect(fail(failuresToReject)).toMatchObject({ type: 'rejected', status: 500 })
-  })
-
-  it('are hopeless for a drain in which they failed twice without a success of their lane', () => {
-    const lane = { delivered: 0, settled: 0 }
-    const suspicion = new Suspicion()
-    suspicion.failed(answers.failed, { lane, now: 10 })
-    expect(suspicion.isHopeless(lane, 5)).toBe(false)
-    suspicion.failed(answers.failed, { lane, now: 20 })
-    expect(suspicion.isHopeless(lane, 5)).toBe(true)
-    expect(suspicion.isHopeless(lane, 21)).toBe(false)
-    expect(suspicion.isHopeless({ delivered: 1, settled: 1 }, 5)).toBe(false)
   })
 })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Outcome, Outgoing, Sender } from '../../src/delivery/sender.js'
-import { Segment } from '../../src/log/segment.js'
-import { MemorySpool } from '../log/memory-spool.js'
 import { recordsOf } from '../support/batch.js'
 import { addsUp, setUp } from '../support/delivery.js'
+import { leave } from '../support/lone-spool.js'
 import { answers } from '../support/scripted-sender.js'
 import { SimulatedServer } from '../support/simulated-server.js'
+import { passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 const numbers = (count: number, name = 'good') => Array.from({ length: count }, (_, index) => `${name} ${index}`)
@@ -149,22 +149,16 @@ describe('a record that fails where others succeed', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 12, queued: 0 })
   })
 
-  it('is confirmed with a record that another process has left, where no other one is there', async () => {
-    const spool = new MemorySpool()
-    const { clock, sender, delivery, log } = setUp({ backing: spool })
+  it('does not keep others from being adopted, one of which confirms it', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['one', 'two', 'three'])
+    const { clock, sender, delivery, log } = setUpSpool(dir)
     sender.answer = refusing(answers.failed)
     log('bad')
-    await clock.advance(60_000)
-    const left = delivery.adoptedLog(0, 2)
-    const segment = new Segment(left)
-    segment.file = spool.open(segment)
-    spool.files.get(segment)!.set(0, Buffer.from('left'))
-    segment.add(4, -1, 0)
-    left.adopt(segment)
-    delivery.adopted(0)
-    await clock.advance(2)
-    expect(delivery.stats()).toMatchObject({ adopted: 1, delivered: 1, spooled: 0 })
-    expect(delivery.stats().lanes[0]).toMatchObject({ queued: 1, state: 'open' })
+    await clock.advance(1)
+    await passUntil(clock, 10_000, () => delivery.stats().delivered === 3)
+    expect(delivery.stats()).toMatchObject({ adopted: 3, delivered: 3, queued: 1 })
+    expect(delivery.stats().lanes[0]!.state).toBe('open')
   })
 
   it('makes no storm together with others of its kind when the service fails altogether', async () => {

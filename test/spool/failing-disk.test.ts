@@ -1,5 +1,5 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Rejection } from '../../src/delivery/rules.js'
 import { isOnDisk } from '../support/logs.js'
@@ -101,16 +101,40 @@ describe('a disk that takes no lines', () => {
     expect(logs.read('own').map(({ message }) => message)).toEqual(['written'])
   })
 
-  it('costs the records that are nowhere else, where the file is gone', () => {
+  it.each([
+    ['the file is gone', () => {}],
+    ['a folder has its name', (path: string) => mkdirSync(path)],
+    ['a link has its name', (path: string) => symlinkSync('/etc/hostname', path)],
+  ])('costs the records that are nowhere else, where %s', (_, replace) => {
     const { dir, disk, spool, logs } = setUpFailing()
     disk.fault = () => undefined
     logs.keep('error', { severity: 4 })
     spool.commit()
     logs.evict()
-    rmSync(segmentsIn(dir).find((path) => path.includes('info'))!)
+    const file = segmentsIn(dir).find((path) => path.includes('info'))!
+    rmSync(file)
+    replace(file)
     expect(logs.read('own').map(({ message }) => message)).toEqual(['error'])
     expect(logs.lost).toEqual([{ reason: 'spool-full', count: 1 }])
     expect(logs.ledger.read()).toMatchObject({ accepted: 2, inFlight: 1, dropped: { 'spool-full': 1 } })
+  })
+
+  it('is tried again every ten seconds while no record comes', async () => {
+    const { clock, disk, spool, logs } = setUpFailing()
+    const ref = logs.keep('one')
+    spool.commit()
+    disk.fault = () => undefined
+    await clock.advance(12_000)
+    expect(isOnDisk(ref)).toBe(true)
+  })
+
+  it('may fail to close a file, which is said and costs nothing', () => {
+    const { dir, disk, spool, logs, said } = setUpFailing()
+    disk.fault = (call) => (/^closeSync info/.test(call) ? 'EIO' : undefined)
+    const ref = logs.keep('one')
+    spool.close()
+    expect(said).toEqual([expect.stringMatching(/a file could not be closed: .* may cost its last records \(EIO/)])
+    expect([isOnDisk(ref), messages(dir)]).toEqual([true, ['written', 'one']])
   })
 
   it('is told which records are settled later, when it cannot be told now', async () => {
@@ -143,6 +167,17 @@ describe('a disk that takes no lines', () => {
     disk.fault = () => undefined
     await clock.advance(12_000)
     expect(segmentsIn(dir)).toHaveLength(1)
+  })
+
+  it('keeps a file that it cannot remove until the end, if it can then', () => {
+    const { dir, disk, spool, logs } = setUpFailing()
+    disk.fault = (call) => (call === 'unlinkSync info-000001.ndjson' ? 'EBUSY' : undefined)
+    for (let number = 0; number < 2048; number++) logs.keep(`${number}`)
+    spool.commit()
+    for (const { ref } of logs.read('own')) logs.settle(ref)
+    disk.fault = () => undefined
+    spool.close()
+    expect(readdirSync(dir)).toEqual([])
   })
 })
 
@@ -223,6 +258,18 @@ describe('a rejected record', () => {
 })
 
 describe('what a dead engine has left', () => {
+  it('comes later when the folder of the spool cannot be read, which is said once', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['one'])
+    const { clock, disk, logs, said } = setUpLoneSpool(dir)
+    disk.fault = (call) => (call === `readdirSync ${basename(dir)}` ? 'EIO' : undefined)
+    await clock.advance(22_000)
+    expect(said).toEqual([expect.stringMatching(/records of other processes cannot be taken over: .* \(EIO/)])
+    disk.fault = () => undefined
+    await clock.advance(10_000)
+    expect(logs.read('adopted')).toHaveLength(1)
+  })
+
   it.each(['readdirSync', 'openSync'])('comes later when %s fails, which is said once', async (operation) => {
     const dir = spoolFolder()
     leave(dir, ['one', 'two'])

@@ -164,6 +164,17 @@ describe('the age of records', () => {
   })
 })
 
+describe('what a dead engine has left', () => {
+  it('is given up when it is found, if it is too old by then', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['old'])
+    const { clock, logs } = setUpLoneSpool(dir, { maxAgeMs: hourMs, wallClock: () => 1_700_000_000_001 + hourMs })
+    await clock.advance(1001)
+    expect(logs.ledger.read()).toMatchObject({ adopted: 1, spooled: 0, dropped: { 'too-old': 1 } })
+    expect(segmentsIn(dir)).toEqual([])
+  })
+})
+
 describe('the clock of the machine', () => {
   it('may be set back: records of a dead engine count as new then', async () => {
     const dir = spoolFolder()

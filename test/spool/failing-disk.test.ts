@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Rejection } from '../../src/delivery/rules.js'
 import { isOnDisk } from '../support/logs.js'
-import { leave, setUpLoneSpool } from '../support/lone-spool.js'
+import { setUpLoneSpool } from '../support/lone-spool.js'
 import { linesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
 const messages = (dir: string) => linesIn(dir).map(({ body }) => JSON.parse(body).message)
@@ -254,74 +254,5 @@ describe('a rejected record', () => {
     const set = setUpLoneSpool(dir)
     reject(set)
     expect(set.said).toEqual([expect.stringMatching(/\(dead-letter is not a folder that only this user can write/)])
-  })
-})
-
-describe('what a dead engine has left', () => {
-  it('comes later when the folder of the spool cannot be read, which is said once', async () => {
-    const dir = spoolFolder()
-    leave(dir, ['one'])
-    const { clock, disk, logs, said } = setUpLoneSpool(dir)
-    disk.fault = (call) => (call === `readdirSync ${basename(dir)}` ? 'EIO' : undefined)
-    await clock.advance(22_000)
-    expect(said).toEqual([expect.stringMatching(/records of other processes cannot be taken over: .* \(EIO/)])
-    disk.fault = () => undefined
-    await clock.advance(10_000)
-    expect(logs.read('adopted')).toHaveLength(1)
-  })
-
-  it.each(['readdirSync', 'openSync'])('comes later when %s fails, which is said once', async (operation) => {
-    const dir = spoolFolder()
-    leave(dir, ['one', 'two'])
-    const folder = readdirSync(dir)[0]!
-    const { clock, disk, logs, said } = setUpLoneSpool(dir)
-    const failing = `${operation} ${operation === 'openSync' ? 'info-000001.ndjson' : folder}`
-    disk.fault = (call) => (call === failing ? 'EIO' : undefined)
-    await clock.advance(22_000)
-    expect(said).toEqual([expect.stringMatching(/records of other processes cannot be taken over: .* \(EIO/)])
-    disk.fault = () => undefined
-    await clock.advance(10_000)
-    expect(logs.read('adopted').map(({ message }) => message)).toEqual(['one', 'two'])
-  })
-
-  it('comes from each of its files, when one of them cannot be looked at', async () => {
-    const dir = spoolFolder()
-    const first = setUpLoneSpool(dir)
-    for (const severity of [1, 2, 3] as const) first.logs.keep(`left ${severity}`, { severity })
-    first.spool.close()
-    for (const number of [1, 2, 3]) {
-      const { clock, disk, logs, spool, said } = setUpLoneSpool(dir)
-      const failing = new RegExp(`^lstatSync .*-00000${number}\\.ndjson`)
-      disk.fault = (call) => (failing.test(call) ? 'EIO' : undefined)
-      await clock.advance(2000)
-      expect(logs.ledger.read().adopted).toBe(2)
-      disk.fault = () => undefined
-      await clock.advance(10_000)
-      expect(logs.ledger.read().adopted).toBe(3)
-      expect(said).toEqual([expect.stringMatching(/cannot be taken over: .* \(EIO/)])
-      spool.close()
-    }
-  })
-
-  it('is read no more when the file is gone', async () => {
-    const dir = spoolFolder()
-    leave(dir, ['one'])
-    const { clock, disk, logs, said } = setUpLoneSpool(dir)
-    disk.fault = (call) => (call === 'openSync info-000001.ndjson' ? 'ENOENT' : undefined)
-    await clock.advance(3000)
-    expect([logs.read('adopted'), said]).toEqual([[], []])
-  })
-
-  it('stays for the next one when the spool is closed before it is read', async () => {
-    const dir = spoolFolder()
-    leave(dir, ['one', 'two'])
-    const { clock, spool, logs } = setUpLoneSpool(dir)
-    clock.schedule(() => spool.close(), 1000)
-    await clock.advance(30_000)
-    expect(logs.ledger.read().adopted).toBe(0)
-    expect(clock.timers).toBe(0)
-    const next = setUpLoneSpool(dir)
-    await next.clock.advance(2000)
-    expect(next.logs.read('adopted')).toHaveLength(2)
   })
 })

@@ -1,7 +1,17 @@
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lineMiddle, spoolLine } from '../../src/spool/spool-line.js'
+import { isOnDisk } from '../support/logs.js'
 import { leave, setUpLoneSpool } from '../support/lone-spool.js'
 import { filesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
@@ -63,6 +73,35 @@ describe('the folder of a dead engine', () => {
     const { clock, logs } = setUpLoneSpool(dir)
     await clock.advance(ms)
     expect(logs.ledger.read().adopted).toBe(adopted)
+  })
+
+  it('belongs to a holder that cannot be seen for as long as it gives signs of life', async () => {
+    const dir = spoolFolder()
+    const living = setUpLoneSpool(dir)
+    living.logs.keep('left')
+    living.spool.commit()
+    const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
+    writeFileSync(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, 'utf8')), namespace: 'pid:[1]' }))
+    const { clock, logs } = setUpLoneSpool(dir)
+    for (let signs = 1; signs <= 5; signs++) {
+      await clock.advance(50_000)
+      utimesSync(lock, signs, signs)
+    }
+    expect(logs.ledger.read().adopted).toBe(0)
+    await clock.advance(80_000)
+    expect(logs.ledger.read().adopted).toBe(1)
+  })
+
+  it('is never its own, though it cannot see itself and can give no sign of life', async () => {
+    const dir = spoolFolder()
+    const { clock, disk, spool, logs } = setUpLoneSpool(dir)
+    const ref = logs.keep('own')
+    spool.commit()
+    const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
+    writeFileSync(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, 'utf8')), namespace: 'pid:[1]' }))
+    disk.fault = (call) => (call.startsWith('utimesSync') ? 'EIO' : undefined)
+    await clock.advance(120_000)
+    expect([isOnDisk(ref), logs.ledger.read().adopted]).toEqual([true, 0])
   })
 
   it('belongs to another engine that claims it a moment earlier', async () => {

@@ -99,12 +99,15 @@ describe('the bound in bytes', () => {
   })
 
   it('does not cost a file its own lines, when a turn has more than fits', () => {
-    const { spool, logs } = setUpLoneSpool(spoolFolder(), { maxBytes: 65_536 })
+    const dir = spoolFolder()
+    const { spool, logs } = setUpLoneSpool(dir, { maxBytes: 65_536 })
     const first = logs.keep('first')
     spool.commit()
+    const files = segmentsIn(dir)
     const refs = Array.from({ length: 200 }, () => logs.keep('x'.repeat(800)))
     spool.commit()
     expect([isOnDisk(first), isOnDisk(refs[0]!)]).toEqual([true, true])
+    expect(segmentsIn(dir)).toEqual(files)
   })
 
   it('costs a record in memory its place on disk only', () => {

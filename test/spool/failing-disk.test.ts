@@ -184,15 +184,18 @@ describe('a disk that takes no lines', () => {
 describe('the folder of a lane that somebody removes', () => {
   it('costs only the records that were on disk alone, and the next ones are in another one', async () => {
     const dir = spoolFolder()
-    const { clock, spool, logs, said } = setUpLoneSpool(dir)
+    const { clock, disk, spool, logs, said } = setUpLoneSpool(dir)
     logs.keep('error', { severity: 4 })
     logs.evict()
     const info = logs.keep('info')
     const value = logs.keep('value', { severity: 6 })
     spool.commit()
     rmSync(join(segmentsIn(dir).find((path) => path.includes('info'))!, '..'), { recursive: true })
+    disk.calls.length = 0
     spool.look()
     expect(said).toEqual([expect.stringMatching(/its folder was removed/)])
+    // Its open files are closed.
+    expect(disk.calls.filter((call) => /^closeSync .*ndjson/.test(call))).toHaveLength(2)
     expect(logs.lost).toEqual([{ reason: 'spool-full', count: 1 }])
     expect([isOnDisk(info), isOnDisk(value)]).toEqual([false, true])
     expect(logs.ledger.read()).toMatchObject({ queued: 2, spooled: 0, dropped: { 'spool-full': 1 } })

@@ -1,6 +1,5 @@
 import {
   closeSync,
-  createReadStream,
   existsSync,
   fdatasyncSync,
   fstatSync,
@@ -60,11 +59,6 @@ export interface Files {
   renameSync(from: string, to: string): void
   unlinkSync(path: string): void
   utimesSync(path: string, accessed: Date, modified: Date): void
-  /** The content of an open file from its begin, in pieces. The file is closed at the end, and after an error. */
-  createReadStream(
-    path: string,
-    options: { readonly fd: number; readonly highWaterMark: number },
-  ): AsyncIterable<Buffer>
 }
 
 /** The file system of the machine. */
@@ -87,5 +81,4 @@ export const nodeFiles: Files = {
   renameSync,
   unlinkSync,
   utimesSync,
-  createReadStream,
 }

@@ -4,24 +4,24 @@ import { append } from './append.js'
 import { scanLines } from './line-scanner.js'
 import { withChecksum, withoutChecksum } from './spool-line.js'
 
-/** The acknowledgements of a segment take less. */
+/** The acknowledgements of a file of records take less. */
 const maxBytes = 67_108_864
 
-/** The path of the file beside a segment that names its settled records: a batch of numbers per line, as ranges. */
-export function acknowledgementsOf(segment: string): string {
-  return segment.replace(/\.ndjson$/, '.acks')
+/** The path of the file beside a file of records that names those that are settled: a batch of numbers per line, as ranges. */
+export function acknowledgementsOf(recordFile: string): string {
+  return recordFile.replace(/\.ndjson$/, '.acks')
 }
 
 /** The first and the last number of a range. */
 export type Range = readonly [from: number, to: number]
 
-/** Which records of a segment are settled, in the file beside it. */
+/** Which records of a file are settled, in the file beside it. */
 export class Acknowledgements {
   readonly path: string
   readonly #files: Files
 
-  constructor(segment: string, files: Files) {
-    this.path = acknowledgementsOf(segment)
+  constructor(recordFile: string, files: Files) {
+    this.path = acknowledgementsOf(recordFile)
     this.#files = files
   }
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { KeyWriter } from '../log/idempotency-key.js'
 import type { Segment } from '../log/segment.js'
-import { lineMarker, recordMember, restAt } from './spool-line.js'
+import { isWhole, lineMarker, recordMember, restAt } from './spool-line.js'
 
 /** The beginning of each line. The checksum comes when the rest is there. */
 const beginning = Buffer.from(`${lineMarker}00000000","n":`)
@@ -140,10 +140,7 @@ export function copyLine(
   const keyTo = keyFrom + keyBytes
   if (keyTo > bodyFrom || bytes.toString('latin1', from + restAt, keyFrom) !== start) return -1
   if (bytes.toString('latin1', bodyFrom - recordMember.length, bodyFrom) !== recordMember) return -1
-  const checksum = crc32(bytes.subarray(from + restAt, to))
-    .toString(16)
-    .padStart(8, '0')
-  if (bytes.toString('latin1', from, from + restAt) !== `${lineMarker}${checksum}",`) return -1
+  if (!isWhole(bytes.subarray(from, to))) return -1
   const behindKey = keyBytes === 0 ? at : copyKey({ bytes, from: keyFrom }, { memory, at, keyBytes })
   return behindKey === -1 ? -1 : behindKey + bytes.copy(memory, behindKey, bodyFrom, to - 1)
 }

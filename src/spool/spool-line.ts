@@ -12,9 +12,9 @@ export interface Refusal {
   readonly rejectedAt: number
 }
 
-/** The content of a line of a segment or of a file of dead letters. */
+/** The content of a line of a file of records or of dead letters. */
 export interface SpoolLine {
-  /** The number of the record in its segment, from 0. Acknowledgements name it. */
+  /** The number of the record in its file, or in its segment where that has several files. Acknowledgements name it. */
   readonly number: number
   readonly idempotencyKey: string
   /** The time at which the record was accepted, in milliseconds since 1970. */
@@ -57,17 +57,22 @@ export function spoolLine(
 
 /** A line with a checksum, made of a JSON object without its first brace. */
 export function withChecksum(rest: string): string {
-  return `${lineMarker}${crc32(rest).toString(16).padStart(crcDigits, '0')}${afterCrc}${rest}`
+  return `${beginningFor(rest)}${rest}`
+}
+
+/** The beginning of a line with such a rest. */
+function beginningFor(rest: string | Buffer): string {
+  return `${lineMarker}${crc32(rest).toString(16).padStart(crcDigits, '0')}${afterCrc}`
+}
+
+/** True for a line, without its line end, that begins with the checksum of its rest. */
+export function isWhole(line: Buffer): boolean {
+  return line.length > restAt && line.toString('latin1', 0, restAt) === beginningFor(line.subarray(restAt))
 }
 
 /** The text after the checksum of a whole line; undefined for any other bytes. */
 export function withoutChecksum(line: Buffer): string | undefined {
-  if (line.length <= restAt || line.toString('latin1', 0, lineMarker.length) !== lineMarker) return undefined
-  const digits = line.toString('latin1', lineMarker.length, restAt - afterCrc.length)
-  if (!/^[0-9a-f]{8}$/.test(digits) || line.toString('latin1', restAt - afterCrc.length, restAt) !== afterCrc)
-    return undefined
-  const rest = line.subarray(restAt)
-  return crc32(rest) === Number.parseInt(digits, 16) ? rest.toString('utf8') : undefined
+  return isWhole(line) ? line.toString('utf8', restAt) : undefined
 }
 
 /**

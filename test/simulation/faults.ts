@@ -47,8 +47,8 @@ export const rareServiceFaults = [
   'unannounced closes',
   'late',
 ] as const
-/** It dies at one of its next renames: a process that takes over segments makes some. */
-export const rareProcessFaults = ['killed in a rename'] as const
+/** It dies as it claims one of its next locks: one for each folder that it makes or takes over. */
+export const rareProcessFaults = ['killed in a claim'] as const
 /** Faults of the disk under the spool. */
 export const diskFaults = [
   'ENOSPC',
@@ -165,7 +165,7 @@ export function deriveRareFaults(
   for (const [process, startsAt] of starts.entries()) {
     if (process === 0 || !spools || !choice.chance(0.3)) continue
     const operations = choice.between(1, 6)
-    faults.push({ on: 'process', kind: 'killed in a rename', process, operations, at: startsAt + 1, forMs: 0 })
+    faults.push({ on: 'process', kind: 'killed in a claim', process, operations, at: startsAt + 1, forMs: 0 })
   }
   const span = () => ({ at: choice.real(0, healsAt * 0.9), forMs: healsAt * 0.1 })
   if (choice.chance(0.15)) {

@@ -78,8 +78,8 @@ export class RunningFaults {
     } else if (fault.kind === 'worker hangs') process.worker?.freeze()
     else {
       const { operations, kind } = fault
-      const renames = kind === 'killed in a rename'
-      site.killInWrite(process, { operations, renames, kill: () => this.kill(process) })
+      const claims = kind === 'killed in a claim'
+      site.killInWrite(process, { operations, claims, kill: () => this.kill(process) })
     }
   }
 

@@ -116,16 +116,16 @@ export class Site {
   /** Kill a process at one of the next operations of the thread that writes its spool. */
   killInWrite(
     process: SimulatedProcess,
-    plan: { readonly operations: number; readonly renames: boolean; readonly kill: () => void },
+    plan: { readonly operations: number; readonly claims: boolean; readonly kill: () => void },
   ): void {
-    const { operations, renames, kill } = plan
+    const { operations, claims, kill } = plan
     const thread = process.worker ?? process.app
     const die = () => {
       // The lines of this turn were not synced.
       if (this.#schedule.faults.some(({ on }) => on === 'power')) this.#giveUp(process)
       kill()
     }
-    const how = { after: operations % 2 === 0, torn: operations % 3 === 0, ...(renames && { only: 'rename' as const }) }
+    const how = { after: operations % 2 === 0, torn: operations % 3 === 0, ...(claims && { only: 'link' as const }) }
     this.#disk.killAt({ thread, operations, ...how, kill: die })
   }
 

@@ -37,6 +37,31 @@ describe('acknowledgements', () => {
     },
   )
 
+  it('name no other record, whichever bit was flipped and wherever they were cut', () => {
+    const acknowledgements = setUp()
+    const batches = [[0, 1, 2, 5], [12], [7, 8]]
+    for (const batch of batches) acknowledgements.add(batch)
+    const bytes = readFileSync(acknowledgements.path)
+    const named = (damaged: Buffer) => {
+      writeFileSync(acknowledgements.path, damaged)
+      return [...acknowledgements.read()].flatMap(([from, to]) =>
+        Array.from({ length: to - from + 1 }, (_, index) => from + index),
+      )
+    }
+    expect(named(bytes)).toEqual(batches.flat())
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const changed = Buffer.from(bytes)
+      changed[bit >> 3]! ^= 1 << (bit & 7)
+      // One line is damaged, and names nothing.
+      const others = batches.map((_, damaged) => batches.filter((_, batch) => batch !== damaged).flat())
+      expect([batches.flat(), ...others], `bit ${bit}`).toContainEqual(named(changed))
+    }
+    for (let length = 0; length < bytes.length; length++) {
+      const whole = [0, 1, 2, 3].map((count) => batches.slice(0, count).flat())
+      expect(whole, `cut at ${length}`).toContainEqual(named(bytes.subarray(0, length)))
+    }
+  })
+
   it('are merged where they overlap', () => {
     const ranges = [
       [20, 30],

@@ -1,7 +1,17 @@
-import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lineMiddle, spoolLine } from '../../src/spool/spool-line.js'
+import { isOnDisk } from '../support/logs.js'
 import { leave, setUpLoneSpool } from '../support/lone-spool.js'
 import { filesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
@@ -63,6 +73,35 @@ describe('the folder of a dead engine', () => {
     const { clock, logs } = setUpLoneSpool(dir)
     await clock.advance(ms)
     expect(logs.ledger.read().adopted).toBe(adopted)
+  })
+
+  it('belongs to a holder that cannot be seen for as long as it gives signs of life', async () => {
+    const dir = spoolFolder()
+    const living = setUpLoneSpool(dir)
+    living.logs.keep('left')
+    living.spool.commit()
+    const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
+    writeFileSync(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, 'utf8')), namespace: 'pid:[1]' }))
+    const { clock, logs } = setUpLoneSpool(dir)
+    for (let signs = 1; signs <= 5; signs++) {
+      await clock.advance(50_000)
+      utimesSync(lock, signs, signs)
+    }
+    expect(logs.ledger.read().adopted).toBe(0)
+    await clock.advance(80_000)
+    expect(logs.ledger.read().adopted).toBe(1)
+  })
+
+  it('is never its own, though it cannot see itself and can give no sign of life', async () => {
+    const dir = spoolFolder()
+    const { clock, disk, spool, logs } = setUpLoneSpool(dir)
+    const ref = logs.keep('own')
+    spool.commit()
+    const lock = filesIn(dir).find((path) => path.endsWith('lock-1'))!
+    writeFileSync(lock, JSON.stringify({ ...JSON.parse(readFileSync(lock, 'utf8')), namespace: 'pid:[1]' }))
+    disk.fault = (call) => (call.startsWith('utimesSync') ? 'EIO' : undefined)
+    await clock.advance(120_000)
+    expect([isOnDisk(ref), logs.ledger.read().adopted]).toEqual([true, 0])
   })
 
   it('belongs to another engine that claims it a moment earlier', async () => {
@@ -184,5 +223,74 @@ describe('lines with a right checksum that no spool writes', () => {
     }
     expect(logs.read('adopted')).toEqual([])
     expect(logs.ledger.read()).toMatchObject({ dropped: { 'spool-full': 1 } })
+  })
+})
+
+describe('what a dead engine has left, on a disk that fails,', () => {
+  it('comes later when the folder of the spool cannot be read, which is said once', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['one'])
+    const { clock, disk, logs, said } = setUpLoneSpool(dir)
+    disk.fault = (call) => (call === `readdirSync ${basename(dir)}` ? 'EIO' : undefined)
+    await clock.advance(22_000)
+    expect(said).toEqual([expect.stringMatching(/records of other processes cannot be taken over: .* \(EIO/)])
+    disk.fault = () => undefined
+    await clock.advance(10_000)
+    expect(logs.read('adopted')).toHaveLength(1)
+  })
+
+  it.each(['readdirSync', 'openSync'])('comes later when %s fails, which is said once', async (operation) => {
+    const dir = spoolFolder()
+    leave(dir, ['one', 'two'])
+    const folder = readdirSync(dir)[0]!
+    const { clock, disk, logs, said } = setUpLoneSpool(dir)
+    const failing = `${operation} ${operation === 'openSync' ? 'info-000001.ndjson' : folder}`
+    disk.fault = (call) => (call === failing ? 'EIO' : undefined)
+    await clock.advance(22_000)
+    expect(said).toEqual([expect.stringMatching(/records of other processes cannot be taken over: .* \(EIO/)])
+    disk.fault = () => undefined
+    await clock.advance(10_000)
+    expect(logs.read('adopted').map(({ message }) => message)).toEqual(['one', 'two'])
+  })
+
+  it('comes from each of its files, when one of them cannot be looked at', async () => {
+    const dir = spoolFolder()
+    const first = setUpLoneSpool(dir)
+    for (const severity of [1, 2, 3] as const) first.logs.keep(`left ${severity}`, { severity })
+    first.spool.close()
+    for (const number of [1, 2, 3]) {
+      const { clock, disk, logs, spool, said } = setUpLoneSpool(dir)
+      const failing = new RegExp(`^lstatSync .*-00000${number}\\.ndjson`)
+      disk.fault = (call) => (failing.test(call) ? 'EIO' : undefined)
+      await clock.advance(2000)
+      expect(logs.ledger.read().adopted).toBe(2)
+      disk.fault = () => undefined
+      await clock.advance(10_000)
+      expect(logs.ledger.read().adopted).toBe(3)
+      expect(said).toEqual([expect.stringMatching(/cannot be taken over: .* \(EIO/)])
+      spool.close()
+    }
+  })
+
+  it('is read no more when the file is gone', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['one'])
+    const { clock, disk, logs, said } = setUpLoneSpool(dir)
+    disk.fault = (call) => (call === 'openSync info-000001.ndjson' ? 'ENOENT' : undefined)
+    await clock.advance(3000)
+    expect([logs.read('adopted'), said]).toEqual([[], []])
+  })
+
+  it('stays for the next one when the spool is closed before it is read', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['one', 'two'])
+    const { clock, spool, logs } = setUpLoneSpool(dir)
+    clock.schedule(() => spool.close(), 1000)
+    await clock.advance(30_000)
+    expect(logs.ledger.read().adopted).toBe(0)
+    expect(clock.timers).toBe(0)
+    const next = setUpLoneSpool(dir)
+    await next.clock.advance(2000)
+    expect(next.logs.read('adopted')).toHaveLength(2)
   })
 })

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { isOnDisk } from '../support/logs.js'
 import { leave, setUpLoneSpool } from '../support/lone-spool.js'
 import { segmentsIn, spoolFolder } from '../support/spool.js'
+import { VirtualClock } from '../support/virtual-clock.js'
 
 const hourMs = 3_600_000
 const sizeOf = (dir: string) => segmentsIn(dir).reduce((sum, path) => sum + statSync(path).size, 0)
@@ -97,6 +98,18 @@ describe('the bound in bytes', () => {
     expect(logs.ledger.read()).toMatchObject({ spooled: 0, dropped: { 'spool-full': 20 } })
   })
 
+  it('does not cost a file its own lines, when a turn has more than fits', () => {
+    const dir = spoolFolder()
+    const { spool, logs } = setUpLoneSpool(dir, { maxBytes: 65_536 })
+    const first = logs.keep('first')
+    spool.commit()
+    const files = segmentsIn(dir)
+    const refs = Array.from({ length: 200 }, () => logs.keep('x'.repeat(800)))
+    spool.commit()
+    expect([isOnDisk(first), isOnDisk(refs[0]!)]).toEqual([true, true])
+    expect(segmentsIn(dir)).toEqual(files)
+  })
+
   it('costs a record in memory its place on disk only', () => {
     const { spool, logs } = setUpLoneSpool(spoolFolder(), { maxBytes: 65_536 })
     const debug = logs.keep('debug', { severity: 1 })
@@ -151,6 +164,31 @@ describe('the age of records', () => {
     await clock.advance(20_000)
     expect(logs.ledger.read()).toMatchObject({ spooled: 0, dropped: { 'too-old': 1 } })
     expect(segmentsIn(dir)).toEqual([])
+  })
+})
+
+describe('what a dead engine has left', () => {
+  it('is given up when it is found, if it is too old by then', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['old'])
+    const { clock, logs } = setUpLoneSpool(dir, { maxAgeMs: hourMs, wallClock: () => 1_700_000_000_001 + hourMs })
+    await clock.advance(1001)
+    expect(logs.ledger.read()).toMatchObject({ adopted: 1, spooled: 0, dropped: { 'too-old': 1 } })
+    expect(segmentsIn(dir)).toEqual([])
+  })
+})
+
+describe('the clock of the machine', () => {
+  it('may be set back: records of a dead engine count as new then', async () => {
+    const dir = spoolFolder()
+    leave(dir, ['left'])
+    const clock = new VirtualClock()
+    const wallClock = () => 1_700_000_000_000 - 90_000 + clock.now()
+    const { logs } = setUpLoneSpool(dir, { clock, wallClock, maxAgeMs: 60_000 })
+    await clock.advance(59_000)
+    expect(logs.ledger.read()).toMatchObject({ adopted: 1, spooled: 1 })
+    await clock.advance(20_000)
+    expect(logs.ledger.read()).toMatchObject({ spooled: 0, dropped: { 'too-old': 1 } })
   })
 })
 

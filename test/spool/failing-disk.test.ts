@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Rejection } from '../../src/delivery/rules.js'
 import { isOnDisk } from '../support/logs.js'
-import { leave, setUpLoneSpool } from '../support/lone-spool.js'
+import { setUpLoneSpool } from '../support/lone-spool.js'
 import { linesIn, segmentsIn, spoolFolder } from '../support/spool.js'
 
 const messages = (dir: string) => linesIn(dir).map(({ body }) => JSON.parse(body).message)
@@ -101,16 +101,40 @@ describe('a disk that takes no lines', () => {
     expect(logs.read('own').map(({ message }) => message)).toEqual(['written'])
   })
 
-  it('costs the records that are nowhere else, where the file is gone', () => {
+  it.each([
+    ['the file is gone', () => {}],
+    ['a folder has its name', (path: string) => mkdirSync(path)],
+    ['a link has its name', (path: string) => symlinkSync('/etc/hostname', path)],
+  ])('costs the records that are nowhere else, where %s', (_, replace) => {
     const { dir, disk, spool, logs } = setUpFailing()
     disk.fault = () => undefined
     logs.keep('error', { severity: 4 })
     spool.commit()
     logs.evict()
-    rmSync(segmentsIn(dir).find((path) => path.includes('info'))!)
+    const file = segmentsIn(dir).find((path) => path.includes('info'))!
+    rmSync(file)
+    replace(file)
     expect(logs.read('own').map(({ message }) => message)).toEqual(['error'])
     expect(logs.lost).toEqual([{ reason: 'spool-full', count: 1 }])
     expect(logs.ledger.read()).toMatchObject({ accepted: 2, inFlight: 1, dropped: { 'spool-full': 1 } })
+  })
+
+  it('is tried again every ten seconds while no record comes', async () => {
+    const { clock, disk, spool, logs } = setUpFailing()
+    const ref = logs.keep('one')
+    spool.commit()
+    disk.fault = () => undefined
+    await clock.advance(12_000)
+    expect(isOnDisk(ref)).toBe(true)
+  })
+
+  it('may fail to close a file, which is said and costs nothing', () => {
+    const { dir, disk, spool, logs, said } = setUpFailing()
+    disk.fault = (call) => (/^closeSync info/.test(call) ? 'EIO' : undefined)
+    const ref = logs.keep('one')
+    spool.close()
+    expect(said).toEqual([expect.stringMatching(/a file could not be closed: .* may cost its last records \(EIO/)])
+    expect([isOnDisk(ref), messages(dir)]).toEqual([true, ['written', 'one']])
   })
 
   it('is told which records are settled later, when it cannot be told now', async () => {
@@ -144,20 +168,34 @@ describe('a disk that takes no lines', () => {
     await clock.advance(12_000)
     expect(segmentsIn(dir)).toHaveLength(1)
   })
+
+  it('keeps a file that it cannot remove until the end, if it can then', () => {
+    const { dir, disk, spool, logs } = setUpFailing()
+    disk.fault = (call) => (call === 'unlinkSync info-000001.ndjson' ? 'EBUSY' : undefined)
+    for (let number = 0; number < 2048; number++) logs.keep(`${number}`)
+    spool.commit()
+    for (const { ref } of logs.read('own')) logs.settle(ref)
+    disk.fault = () => undefined
+    spool.close()
+    expect(readdirSync(dir)).toEqual([])
+  })
 })
 
 describe('the folder of a lane that somebody removes', () => {
   it('costs only the records that were on disk alone, and the next ones are in another one', async () => {
     const dir = spoolFolder()
-    const { clock, spool, logs, said } = setUpLoneSpool(dir)
+    const { clock, disk, spool, logs, said } = setUpLoneSpool(dir)
     logs.keep('error', { severity: 4 })
     logs.evict()
     const info = logs.keep('info')
     const value = logs.keep('value', { severity: 6 })
     spool.commit()
     rmSync(join(segmentsIn(dir).find((path) => path.includes('info'))!, '..'), { recursive: true })
+    disk.calls.length = 0
     spool.look()
     expect(said).toEqual([expect.stringMatching(/its folder was removed/)])
+    // Its open files are closed.
+    expect(disk.calls.filter((call) => /^closeSync .*ndjson/.test(call))).toHaveLength(2)
     expect(logs.lost).toEqual([{ reason: 'spool-full', count: 1 }])
     expect([isOnDisk(info), isOnDisk(value)]).toEqual([false, true])
     expect(logs.ledger.read()).toMatchObject({ queued: 2, spooled: 0, dropped: { 'spool-full': 1 } })
@@ -219,62 +257,5 @@ describe('a rejected record', () => {
     const set = setUpLoneSpool(dir)
     reject(set)
     expect(set.said).toEqual([expect.stringMatching(/\(dead-letter is not a folder that only this user can write/)])
-  })
-})
-
-describe('what a dead engine has left', () => {
-  it.each(['readdirSync', 'openSync'])('comes later when %s fails, which is said once', async (operation) => {
-    const dir = spoolFolder()
-    leave(dir, ['one', 'two'])
-    const folder = readdirSync(dir)[0]!
-    const { clock, disk, logs, said } = setUpLoneSpool(dir)
-    const failing = `${operation} ${operation === 'openSync' ? 'info-000001.ndjson' : folder}`
-    disk.fault = (call) => (call === failing ? 'EIO' : undefined)
-    await clock.advance(22_000)
-    expect(said).toEqual([expect.stringMatching(/records of other processes cannot be taken over: .* \(EIO/)])
-    disk.fault = () => undefined
-    await clock.advance(10_000)
-    expect(logs.read('adopted').map(({ message }) => message)).toEqual(['one', 'two'])
-  })
-
-  it('comes from each of its files, when one of them cannot be looked at', async () => {
-    const dir = spoolFolder()
-    const first = setUpLoneSpool(dir)
-    for (const severity of [1, 2, 3] as const) first.logs.keep(`left ${severity}`, { severity })
-    first.spool.close()
-    for (const number of [1, 2, 3]) {
-      const { clock, disk, logs, spool, said } = setUpLoneSpool(dir)
-      const failing = new RegExp(`^lstatSync .*-00000${number}\\.ndjson`)
-      disk.fault = (call) => (failing.test(call) ? 'EIO' : undefined)
-      await clock.advance(2000)
-      expect(logs.ledger.read().adopted).toBe(2)
-      disk.fault = () => undefined
-      await clock.advance(10_000)
-      expect(logs.ledger.read().adopted).toBe(3)
-      expect(said).toEqual([expect.stringMatching(/cannot be taken over: .* \(EIO/)])
-      spool.close()
-    }
-  })
-
-  it('is read no more when the file is gone', async () => {
-    const dir = spoolFolder()
-    leave(dir, ['one'])
-    const { clock, disk, logs, said } = setUpLoneSpool(dir)
-    disk.fault = (call) => (call === 'openSync info-000001.ndjson' ? 'ENOENT' : undefined)
-    await clock.advance(3000)
-    expect([logs.read('adopted'), said]).toEqual([[], []])
-  })
-
-  it('stays for the next one when the spool is closed before it is read', async () => {
-    const dir = spoolFolder()
-    leave(dir, ['one', 'two'])
-    const { clock, spool, logs } = setUpLoneSpool(dir)
-    clock.schedule(() => spool.close(), 1000)
-    await clock.advance(30_000)
-    expect(logs.ledger.read().adopted).toBe(0)
-    expect(clock.timers).toBe(0)
-    const next = setUpLoneSpool(dir)
-    await next.clock.advance(2000)
-    expect(next.logs.read('adopted')).toHaveLength(2)
   })
 })

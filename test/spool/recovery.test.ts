@@ -135,6 +135,22 @@ describe('a file that a dead engine has left', () => {
     }
   })
 
+  it('gives every whole record and no other when a piece is missing anywhere', () => {
+    for (let from = 0; from < bytes.length; from += full ? 1 : 7) {
+      for (const size of [1, 13, 200]) {
+        const { records } = recovered(Buffer.concat([bytes.subarray(0, from), bytes.subarray(from + size)]))
+        const words = `${size} bytes missing from ${from}`
+        expect(
+          intact(({ start, end }) => end <= from || start >= from + size),
+          words,
+        ).toEqual(expect.arrayContaining(records))
+        // A line without its line end may run into the remains after it.
+        const certain = intact(({ start, end }) => end < from || start >= from + size)
+        expect(records, words).toEqual(expect.arrayContaining(certain))
+      }
+    }
+  })
+
   it('counts the damaged places, and gives the records after half a line', () => {
     const { damaged, records } = recovered(Buffer.concat([bytes.subarray(0, 50), bytes, Buffer.alloc(100)]))
     expect(damaged).toBe(2)
@@ -166,6 +182,17 @@ describe('a file that a dead engine has left', () => {
     const { segment, newest } = recovered(Buffer.from(lines.join('\n')))
     expect([0, 1, 2].map((index) => segment.sequenceOf(index))).toEqual([5000, 5000, 6000])
     expect(newest).toBe(6000)
+  })
+})
+
+describe('a file with times that no clock can have meant', () => {
+  it('keeps its order', () => {
+    const lines = [1000, 2 ** 40, 2 ** 45].map((time, number) =>
+      spoolLine({ number, idempotencyKey: `k${number}`, time, body: '{}' }, { middle }),
+    )
+    const { segment } = recovered(Buffer.from(lines.join('\n')))
+    const sequences = [0, 1, 2].map((index) => segment.sequenceOf(index))
+    expect(sequences).toEqual([1000, 1000 + 2 ** 32 - 1, 1000 + 2 ** 32 - 1])
   })
 })
 

@@ -194,9 +194,25 @@ describe('the end of a spool', () => {
     spool.close()
     disk.calls.length = 0
     spool.close()
+    spool.look()
     await clock.advance(30_000)
     expect(disk.calls).toEqual([])
     expect(clock.timers).toBe(0)
+  })
+
+  it('is the end of writing: later records are in memory alone', () => {
+    const dir = spoolFolder()
+    const { disk, spool, logs } = setUpLoneSpool(dir)
+    const ref = logs.keep('one')
+    spool.close()
+    disk.calls.length = 0
+    const later = logs.keep('two')
+    const other = logs.keep('three', { severity: 4 })
+    spool.commit()
+    logs.settle(ref)
+    spool.look()
+    expect([isOnDisk(later), isOnDisk(other), spool.takes]).toEqual([false, false, false])
+    expect(disk.calls).toEqual([])
   })
 
   it('writes what was not written, and removes what is settled', () => {

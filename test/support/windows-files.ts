@@ -49,10 +49,5 @@ export function windowsFiles(): Files {
       if (isOpen(path)) fail('EPERM', `rmdir ${path} in ${dirname(path)}`)
       nodeFiles.rmdirSync(path)
     },
-    createReadStream(path, options) {
-      const stream = nodeFiles.createReadStream(path, options)
-      ;(stream as NodeJS.ReadableStream & AsyncIterable<Buffer>).on('close', () => open.delete(options.fd))
-      return stream
-    },
   }
 }

@@ -62,6 +62,6 @@ export const parts = {
   spool: {
     files: sourcesIn('spool'),
     tests: testsIn('spool'),
-    slowTests: ['test/simulation/disk/spool.test.ts', 'test/simulation/disk/failing-spool.test.ts'],
+    slowTests: ['test/spool/lives.test.ts'],
   },
 }

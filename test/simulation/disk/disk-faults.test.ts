@@ -136,31 +136,6 @@ describe('a fault of the disk', () => {
   })
 })
 
-describe('reading a file in pieces', () => {
-  it('lets other events happen meanwhile, closes the file, and never ends in a thread that died', async () => {
-    const { world, disk, thread, files, write } = setUp()
-    write('0123456789')
-    const pieces: string[] = []
-    const read = async () => {
-      const fd = files.openSync('/file', 'r')
-      for await (const piece of files.createReadStream('/file', { fd, highWaterMark: 4 })) pieces.push(String(piece))
-      pieces.push('end')
-    }
-    const open = disk.openFiles
-    void read()
-    await world.run(10)
-    expect(pieces).toEqual(['0123', '4567', '89', 'end'])
-    expect(disk.openFiles).toBe(open)
-    disk.faults.slowMs = 100
-    void read()
-    thread.post(() => pieces.push('meanwhile'), 110)
-    world.schedule(() => thread.kill(), 250)
-    await world.run(1000)
-    expect(pieces.slice(4)).toEqual(['0123', 'meanwhile', '4567'])
-    expect(disk.openFiles).toBe(0)
-  })
-})
-
 describe('the owners of locks', () => {
   it('are alive until their thread dies, and unknown after a restart of the machine and in other containers', () => {
     const world = new World(1)

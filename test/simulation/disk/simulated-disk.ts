@@ -85,7 +85,6 @@ export class SimulatedDisk {
         if (node.type === 'file') node.content.failToSync(this.#loss)
       },
       nextDescriptor: () => this.#descriptors++,
-      pause: () => new Promise((resolve) => thread.post(resolve, this.#waitMs(thread))),
     })
     this.#files.push(files)
     thread.whenKilled(() => files.closeAll())
@@ -185,7 +184,7 @@ export class SimulatedDisk {
     const counts = kill?.only === undefined || kill.only === call.operation
     if (kill !== undefined && counts && --kill.left <= 0) return this.#die(kill, { call, effect })
     const waitMs = this.#waitMs(thread)
-    if (waitMs > 0 && call.waitsElsewhere !== true) thread.block(waitMs)
+    if (waitMs > 0) thread.block(waitMs)
     const code = this.#faultAt(call)
     if (code === undefined) return effect(call.bytes ?? 0)
     call.failed?.()

@@ -13,8 +13,6 @@ export interface Call {
   readonly changes?: boolean
   /** The bytes of a write. */
   readonly bytes?: number
-  /** True for a call that another thread makes meanwhile: a slow disk does not block this one. */
-  readonly waitsElsewhere?: boolean
   /** Called when the disk fails. */
   readonly failed?: () => void
 }
@@ -35,8 +33,6 @@ export interface DiskAccess {
   /** Called when that fails. */
   readonly failToSync: (node: Node) => void
   readonly nextDescriptor: () => number
-  /** Wait as long as a read does that blocks no thread. */
-  readonly pause: () => Promise<void>
 }
 
 interface EntryOption {
@@ -92,16 +88,6 @@ export class SimulatedFiles implements Files {
       const read = file.content.bytes.copy(bytes, offset, Math.min(start, file.content.size), start + length)
       if (position === null) descriptor.position += read
       return read
-    })
-  }
-
-  /** The next bytes of a file; none at its end. */
-  #readOn(number: number, most: number): Buffer {
-    return this.#disk.perform({ operation: 'read', waitsElsewhere: true }, () => {
-      const { descriptor, file } = this.#descriptors.fileOf(number, 'read')
-      const piece = file.content.bytes.subarray(descriptor.position, descriptor.position + most)
-      descriptor.position += piece.length
-      return Buffer.from(piece)
     })
   }
 
@@ -199,22 +185,6 @@ export class SimulatedFiles implements Files {
     this.#disk.perform({ operation: 'utimes', path, changes: true }, () => {
       this.#disk.tree.nodeAt(path, 'utime').mtimeMs = modified.getTime()
     })
-  }
-
-  async *createReadStream(
-    _path: string,
-    { fd, highWaterMark }: { readonly fd: number; readonly highWaterMark: number },
-  ): AsyncGenerator<Buffer> {
-    try {
-      for (;;) {
-        await this.#disk.pause()
-        const piece = this.#readOn(fd, highWaterMark)
-        if (piece.length === 0) return
-        yield piece
-      }
-    } finally {
-      this.closeSync(fd)
-    }
   }
 
   #facts(path: string, { syscall, throwIfNoEntry = true }: EntryOption & { readonly syscall: string }) {

@@ -2,10 +2,12 @@ import { deepStrictEqual, ok } from 'node:assert/strict'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gone, Segment } from '../../../src/log/segment.js'
 import { nodeFiles } from '../../../src/runtime/files.js'
 import { acknowledgementsOf } from '../../../src/spool/acknowledgements.js'
-import { RecordFile } from '../../../src/spool/record-file.js'
-import { lineMiddle, readSpoolLine, type SpoolLine, spoolLine, withChecksum } from '../../../src/spool/spool-line.js'
+import { lineMiddle, spoolLine, withChecksum } from '../../../src/spool/spool-line.js'
+import { SpooledSegment } from '../../../src/spool/spooled-segment.js'
+import { loadAll, NotedLog } from '../../../test/support/noted-log.js'
 import { Input, seed } from '../input.js'
 
 const bodies = ['{"message":"zero"}', '{"message":"öne"}', '{"message":"two"}', '{"message":"three"}']
@@ -23,6 +25,7 @@ export const seeds = [
   seed([1, 0, 0], '3-1,-5,9999999999999999,0-0'),
   seed([2, 0, 0], `${withChecksum('"settled":"0-1"}')}\n${withChecksum('"settled":"3"}').slice(0, 30)}`),
   seed([3, 0, 0], `"n":7,"key":"x","time":5${middle},"record":{"message":"other"}}`),
+  seed([3, 0, 0], `"key":"\\u0078","n":7,"time":5${middle},"record":{"message":"other"}}`),
 ]
 
 const path = join(mkdtempSync(join(tmpdir(), 'sluice-fuzz-')), 'info-000001.ndjson')
@@ -40,14 +43,29 @@ function settledBy(text: string): Set<number> {
   return settled
 }
 
-/** The line of a record, read again from its place. */
-function lineAt(recovered: RecordFile, number: number): SpoolLine | undefined {
-  const bytes = Buffer.alloc(recovered.endOf(number) - recovered.startOf(number))
-  ok(recovered.read(recovered.startOf(number), bytes), 'the file is gone')
-  return readSpoolLine(bytes)
+/** A file as an engine finds it: the numbers of its records, and each with its key before it, as it is read when it is sent. */
+function recovered(): { readonly numbers: readonly number[]; readonly texts: readonly (string | undefined)[] } {
+  const segment = new Segment(new NotedLog())
+  const file = new SpooledSegment({
+    segment,
+    adopted: true,
+    files: nodeFiles,
+    settled: () => {},
+    empty: () => {},
+    failedToRead: (error) => {
+      throw error
+    },
+  })
+  segment.file = file
+  const { damaged } = file.recover(path, { belongs: ({ bucket }) => bucket === 'b', above: 0 })
+  ok(damaged >= 0)
+  const numbers = [...segment.states.subarray(0, segment.count).keys()].filter(
+    (number) => segment.states[number] !== gone,
+  )
+  return { numbers, texts: loadAll(segment) }
 }
 
-/** A segment that was torn or changed, or whose acknowledgements were, gives records that were written, and none twice. */
+/** A file that was torn or changed, or whose acknowledgements were, gives records that were written, and none twice. */
 export function fuzz(data: Buffer): void {
   const input = new Input(data)
   const what = input.below(4)
@@ -55,33 +73,27 @@ export function fuzz(data: Buffer): void {
   const removed = input.below(256)
   const rest = input.rest()
   const text = rest.toString('latin1')
-  let segment = file
+  let changed = file
   let acknowledged = Buffer.alloc(0)
-  if (what === 0) segment = Buffer.concat([file.subarray(0, at), rest, file.subarray(at + removed)])
+  if (what === 0) changed = Buffer.concat([file.subarray(0, at), rest, file.subarray(at + removed)])
   else if (what === 1) acknowledged = Buffer.from(withChecksum(`"settled":"${text}"}`))
   else if (what === 2) acknowledged = Buffer.from(rest)
-  else segment = Buffer.concat([file, Buffer.from(withChecksum(rest.toString('utf8'))), Buffer.from('\n')])
-  writeFileSync(path, segment)
+  else changed = Buffer.concat([file, Buffer.from(withChecksum(rest.toString('utf8'))), Buffer.from('\n')])
+  writeFileSync(path, changed)
   writeFileSync(acknowledgementsOf(path), acknowledged)
-  const recovered = new RecordFile(path, { from: 0, files: nodeFiles })
-  const { lines: found, damaged } = recovered.recover(({ bucket }) => bucket === 'b')
-  ok(damaged >= 0)
-  ok(
-    found.every(({ line }, index) => index === 0 || line.number > found[index - 1]!.line.number),
-    'records are not in order',
-  )
-  for (const { line } of found) {
-    deepStrictEqual(lineAt(recovered, line.number), line, 'a record that was found cannot be read')
-    ok(
-      what === 3 || line.body === bodies[line.number] || text.includes(line.idempotencyKey),
-      `another record: ${line.body}`,
-    )
+  const { numbers, texts } = recovered()
+  for (const [index, number] of numbers.entries()) {
+    const found = texts[index]
+    const isWritten = found === `k-${number}${bodies[number]}`
+    // What Sluice has not written is lost at the latest when it is read to be sent, or is a record with a key and a body.
+    const isForeign = what === 3 || text.includes('{"crc":')
+    ok(isWritten || (isForeign && (found === undefined || /^[\x21-\x7e]+\{/.test(found))), `another record: ${found}`)
   }
   // A text may have whole lines of its own.
   if (what !== 1 || text.includes('{"crc":')) return
   const settled = settledBy(text)
   deepStrictEqual(
-    found.map(({ line }) => line.number),
+    numbers,
     [0, 1, 2, 3].filter((number) => !settled.has(number)),
   )
 }

@@ -114,7 +114,7 @@ export class Delivery {
     const lane = this.lanes[laneIndex]!
     const bytes = Buffer.byteLength(body)
     const keyLength = idempotencyKey.length
-    const log = lane.log(severity)
+    const log = lane.logs.of(severity)
     const { memory, at } = log.room(keyLength + bytes)
     memory.write(idempotencyKey, at, 'latin1')
     // The characters are ASCII where there are as many as bytes.
@@ -131,7 +131,7 @@ export class Delivery {
   /** {@link accept} a record whose body was written into the room of its lane. */
   append(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
     const lane = this.lanes[laneIndex]!
-    const log = lane.log(severity)
+    const log = lane.logs.of(severity)
     const written = usualLog(lane)
     if (log !== written) log.stageFrom(written, bytes)
     this.#take(lane, log, { bytes, keyLength: 0, from: origin(handedOver) })
@@ -139,7 +139,7 @@ export class Delivery {
 
   /** The log for records of a lane that dead engines have left. */
   adoptedLog(laneIndex: number, severity: Severity): RecordLog {
-    return this.lanes[laneIndex]!.adoptedLog(severity)
+    return this.lanes[laneIndex]!.adopted.of(severity)
   }
 
   /** A lane has got records that dead engines have left. */
@@ -322,14 +322,15 @@ export class Delivery {
 
   #evictAll(): void {
     this.#backing.commit()
-    for (const log of this.lanes.flatMap(({ logs }) => logs)) for (const segment of log.segments()) log.evict(segment)
+    for (const log of this.lanes.flatMap(({ logs }) => logs.all))
+      for (const segment of log.segments()) log.evict(segment)
     this.#tellLosses()
   }
 
   async #end(): Promise<Ledger> {
     this.#driver.stop()
     this.#evictAll()
-    for (const lane of this.lanes) for (const log of lane.logs) this.#giveUp(lane, log)
+    for (const lane of this.lanes) for (const log of lane.logs.all) this.#giveUp(lane, log)
     this.#tellLosses()
     await this.#plan.sender.close()
     return this.stats()
@@ -351,7 +352,7 @@ export class Delivery {
 
 /** The log of most records: their bodies are written where they stay. */
 function usualLog(lane: Lane): RecordLog {
-  return lane.log(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
+  return lane.logs.of(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
 }
 
 function origin(handedOver: boolean): Newcomer {

@@ -63,7 +63,7 @@ export class NextBatch {
     }
     const waits = lane.ready + lane.dueSuspects > 0
     const hasSpent = lane.adoptedLeft === 0 && lane.adoptedFrom > turn.now
-    if (lane.ready === 0 && lane.adoptedReady > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
+    if (lane.ready === 0 && lane.adopted.ready > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
     for (const flight of lane.flights) {
       const overdueAt = this.#overdueAt(lane, flight)
       if (waits && overdueAt > turn.now) next = Math.min(next, overdueAt)
@@ -119,7 +119,7 @@ export class NextBatch {
   #sendBatches(lane: Lane, stuck: number): void {
     while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
-      lane.cut(batch, lane.window.depth)
+      lane.logs.cut(batch, lane.window.depth)
       if (batch.length === 0) {
         // They are on disk, and records in flight fill the memory.
         lane.isBlocked = true
@@ -134,14 +134,14 @@ export class NextBatch {
   /** Records that dead engines have left go out when no others are ready, a few at a time. */
   #sendAdopted(lane: Lane, stuck: number): void {
     const { now } = this.#plan.turn
-    while (lane.ready === 0 && lane.adoptedReady > 0 && this.#hasPlace(lane, stuck)) {
+    while (lane.ready === 0 && lane.adopted.ready > 0 && this.#hasPlace(lane, stuck)) {
       if (now >= lane.adoptedFrom) {
         lane.adoptedFrom = now + adoptedEveryMs
         lane.adoptedLeft = adoptedAtATime
       }
       if (lane.adoptedLeft === 0) return
       const batch = this.#batch(lane)
-      lane.cutAdopted(batch, Math.min(lane.window.depth, lane.adoptedLeft))
+      lane.adopted.cut(batch, Math.min(lane.window.depth, lane.adoptedLeft))
       if (batch.length === 0) {
         lane.isBlocked = true
         lane.batches.push(batch)
@@ -189,8 +189,8 @@ export class NextBatch {
     const fromTheEnd = beside || lane.isConfirming || lane.tried.size % 2 === 1
     return (
       (asksSuspect ? this.#anySuspect(lane) : undefined) ??
-      (fromTheEnd ? lane.newest() : lane.first()) ??
-      lane.firstAdopted() ??
+      (fromTheEnd ? lane.logs.newest() : lane.logs.first()) ??
+      lane.adopted.first() ??
       lane.takeTried() ??
       this.#anySuspect(lane)
     )

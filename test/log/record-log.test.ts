@@ -5,7 +5,7 @@ import { type Backing, noBacking } from '../../src/log/backing.js'
 import { KeyWriter } from '../../src/log/idempotency-key.js'
 import { MemoryBounds } from '../../src/log/memory-bounds.js'
 import { RecordLog } from '../../src/log/record-log.js'
-import { fullBytes, fullRecords, gone, ready, type Segment, waiting } from '../../src/log/segment.js'
+import { fullBytes, fullRecords, gone, ready, type Segment, suspect, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
 import { MemorySpool } from './memory-spool.js'
 
@@ -124,7 +124,7 @@ describe('a log', () => {
       for (let index = 0; index < batch.length; index++) {
         const [segment, at] = [batch.segments[index]!, batch.indexes[index]!]
         const survives = segment.sequenceOf(at) % 100 === 0
-        if (survives) trialOf(segment, at).blame = 4
+        if (survives) trialOf(segment, at).blame = suspect
         bench.log.mark(segment, at, 1, survives ? waiting : gone, 'delivered')
       }
     }

@@ -147,6 +147,39 @@ describe('a log', () => {
     expect([bench.ledger.read().requests, bench.ledger.read().retries]).toEqual([6, 2])
   })
 
+  it('leaves a record gone that was lost in flight, when the others of its batch are delivered', () => {
+    const bench = new Bench(new MemorySpool())
+    for (const body of ['a', 'b', 'c']) bench.append(body)
+    const batch = bench.take()
+    const [segment] = bench.segments
+    trialOf(segment!, 0)
+    bench.log.lose(segment!, 1, 1, 'spool-full')
+    bench.log.mark(segment!, 0, 3, gone, 'delivered')
+    const { delivered, dropped, accepted } = bench.ledger.read()
+    expect([batch.length, delivered, dropped['spool-full'], accepted]).toEqual([3, 2, 1, 3])
+    expect([bench.lost, segment!.trials!.size]).toEqual([['1 of 0: spool-full'], 0])
+  })
+
+  it('counts a record that is sent again and again as retried each time', () => {
+    const bench = new Bench()
+    bench.append('a')
+    for (let attempt = 0; attempt < 300; attempt++) {
+      const batch = bench.take()
+      bench.log.mark(batch.segments[0]!, batch.indexes[0]!, 1, ready)
+    }
+    expect([bench.ledger.read().requests, bench.ledger.read().retries]).toEqual([300, 299])
+  })
+
+  it('needs no line on disk any more of a record that is delivered', () => {
+    const spool = new MemorySpool()
+    const bench = new Bench(spool)
+    for (const body of ['a', 'b', 'c']) bench.append(body)
+    spool.commit()
+    bench.settle(bench.take(2))
+    expect([...spool.files.values()].map((lines) => [...lines.keys()])).toEqual([[2]])
+    expect(bench.ledger.copy().onDisk).toEqual([1])
+  })
+
   it('moves what a failing disk did not take to another file, when the disk takes records again', () => {
     const spool = new MemorySpool()
     const bench = new Bench(spool)

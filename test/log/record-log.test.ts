@@ -1,61 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Batch, maxBatch } from '../../src/delivery/batch.js'
-import { LedgerBook } from '../../src/delivery/ledger-book.js'
-import { type Backing, noBacking } from '../../src/log/backing.js'
-import { KeyWriter } from '../../src/log/idempotency-key.js'
-import { MemoryBounds } from '../../src/log/memory-bounds.js'
-import { RecordLog } from '../../src/log/record-log.js'
-import { fullBytes, fullRecords, gone, ready, type Segment, suspect, waiting } from '../../src/log/segment.js'
+import { maxBatch } from '../../src/delivery/batch.js'
+import { fullBytes, fullRecords, gone, ready, suspect, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
+import { Bench, bodies } from './bench.js'
 import { MemorySpool } from './memory-spool.js'
-
-const infinity = Number.POSITIVE_INFINITY
-
-class Bench {
-  readonly ledger = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
-  readonly log: RecordLog
-  readonly lost: string[] = []
-  #sequence = 0
-
-  constructor(backing: Backing = noBacking, maxQueueBytes = 100_000_000) {
-    const bounds = new MemoryBounds({
-      limits: { maxQueueRecords: 100_000, maxQueueBytes },
-      backing,
-      isGated: () => false,
-      lost: (lane, reason, count) => this.lost.push(`${count} of ${lane}: ${reason}`),
-    })
-    this.log = new RecordLog({ lane: 0, severity: 2, ledger: this.ledger, bounds, backing })
-  }
-
-  append(body: string, sequence = this.#sequence++, key = ''): void {
-    const { memory, at } = this.log.room(body.length + key.length)
-    memory.write(key + body, at, 'latin1')
-    this.log.append(body.length, sequence, key.length, 'none')
-  }
-
-  take(most = infinity): Batch {
-    const owner = { onSettle() {}, onDone() {} }
-    const batch = new Batch({ kind: 'logs', bucket: 'b', keys: new KeyWriter('k'), owner })
-    this.log.take(batch, most, infinity)
-    return batch
-  }
-
-  settle(batch: Batch, index = 0, count = batch.length - index): void {
-    for (let each = index; each < index + count; each++) {
-      this.log.mark(batch.segments[each]!, batch.indexes[each]!, 1, gone, 'delivered')
-    }
-  }
-
-  get segments(): Segment[] {
-    return [...this.log.segments()]
-  }
-
-  get memory(): number {
-    return this.segments.reduce((sum, { memory }) => sum + memory.length, 0)
-  }
-}
-
-const bodies = (batch: Batch) => Array.from({ length: batch.length }, (_, index) => batch.textOf(index).body)
 
 describe('a log', () => {
   it('gives back thousands of records in their order, in batches of at most 256', () => {
@@ -178,53 +126,5 @@ describe('a log', () => {
     bench.settle(bench.take(2))
     expect([...spool.files.values()].map((lines) => [...lines.keys()])).toEqual([[2]])
     expect(bench.ledger.copy().onDisk).toEqual([1])
-  })
-
-  it('moves what a failing disk did not take to another file, when the disk takes records again', () => {
-    const spool = new MemorySpool()
-    const bench = new Bench(spool)
-    for (const body of ['a', 'b', 'c']) bench.append(body)
-    const [segment] = bench.segments
-    const trial = trialOf(segment!, 2)
-    bench.log.mark(segment!, 2, 1, waiting)
-    spool.left = 1
-    spool.commit()
-    expect([segment!.committed, segment!.isFileFull, bench.ledger.copy().onDisk]).toEqual([1, true, [1]])
-    spool.takes = true
-    spool.left = infinity
-    expect(bench.log.evict(segment!)).toBe(3)
-    expect([...spool.files.values()].map(({ size }) => size)).toEqual([1, 2])
-    const { spooled, heldBytes } = bench.ledger.read()
-    expect([spooled, heldBytes, bench.memory]).toEqual([3, 0, 0])
-    expect([trial.segment === segment, trial.segment.sequenceOf(trial.index)]).toEqual([false, 2])
-    bench.log.mark(trial.segment, trial.index, 1, ready)
-    const batch = bench.take()
-    expect([batch.load(), bodies(batch)]).toEqual(['loaded', ['a', 'b', 'c']])
-  })
-
-  it('keeps a newcomer on disk while records in flight that were read from there fill the memory', () => {
-    const bench = new Bench(new MemorySpool(), 100)
-    bench.append('a'.repeat(150))
-    expect(bench.take().load()).toBe('loaded')
-    bench.append('b')
-    const { spooled, inFlight } = bench.ledger.read()
-    expect([spooled, inFlight, bench.lost]).toEqual([1, 1, []])
-  })
-
-  it('gives up what comes back from a flight, when it was on disk alone and its file is gone', () => {
-    const spool = new MemorySpool()
-    const bench = new Bench(spool)
-    for (const body of ['a', 'b', 'c']) bench.append(body)
-    const [segment] = bench.segments
-    bench.log.evict(segment!)
-    const batch = bench.take(2)
-    batch.load()
-    bench.log.forgetFile(segment!, 'too-old')
-    expect(bench.lost).toEqual(['1 of 0: too-old'])
-    bench.log.mark(segment!, 0, 1, gone, 'delivered')
-    bench.log.mark(segment!, 1, 1, ready)
-    expect(bench.lost).toEqual(['1 of 0: too-old', '1 of 0: too-old'])
-    const { delivered, dropped } = bench.ledger.read()
-    expect([delivered, dropped['too-old'], bench.log.ready]).toEqual([1, 2, 0])
   })
 })

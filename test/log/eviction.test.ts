@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { gone, ready, waiting } from '../../src/log/segment.js'
+import { gone, ready, Segment, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
 import { Bench, bodies } from './bench.js'
 import { MemorySpool } from './memory-spool.js'
@@ -166,5 +166,58 @@ describe('a log with a spool', () => {
     for (const reason of ['too-old', 'spool-full'] as const) log.forgetFile(segment, reason)
     expect([bench.ledger.copy().onDisk, log.spare]).toEqual([[0], { records: 1, bytes: 1 }])
     expect([bench.lost, log.ready, bench.ledger.read().inFlight]).toEqual([['2 of 0: too-old'], 1, 1])
+  })
+
+  it('opens another segment where the file takes no more, also for a body that is written meanwhile', () => {
+    const { spool, bench, log, segment } = start('a')
+    const { memory, at } = log.room(3)
+    memory.write('xyz', at)
+    spool.left = 0
+    spool.commit()
+    expect([segment.isFileFull, segment.file, spool.removed]).toEqual([true, undefined, 1])
+    log.append(3, 1, 0, 'none')
+    log.seal(bench.segments[1]!)
+    expect(bench.segments.map((each) => each.memory.length)).toEqual([1, 3])
+    bench.append('b', 2)
+    log.seal(segment)
+    bench.append('c', 3)
+    expect([bench.segments.map(({ count }) => count), bodies(bench.take())]).toEqual([
+      [1, 1, 2],
+      ['a', 'xyz', 'b', 'c'],
+    ])
+  })
+
+  it('reads as many as fit into memory, for which others leave it', () => {
+    const spool = new MemorySpool()
+    const bench = new Bench(spool, 100)
+    for (const letter of ['a', 'b', 'c']) {
+      bench.append(letter.repeat(40))
+      bench.log.evict(bench.segments[0]!)
+    }
+    bench.append('d'.repeat(90))
+    const batch = bench.take()
+    expect([batch.length, bench.ledger.read().spooled]).toEqual([2, 2])
+    batch.load()
+    expect(bench.take().length).toBe(0)
+    bench.settle(batch)
+    // A large one may go beyond the bound while a quarter is free.
+    expect(bench.take().length).toBe(2)
+  })
+
+  it('adopts the records of a segment that are not gone', () => {
+    const { spool, bench, log } = start()
+    const segment = new Segment(log)
+    segment.file = spool.open(segment)
+    spool.files.get(segment)!.set(1, Buffer.from('left'))
+    segment.add(3, -2, 0, gone)
+    segment.add(4, -1, 0)
+    log.adopt(segment)
+    const { adopted, spooled } = bench.ledger.read()
+    expect([log.ready, adopted, spooled]).toEqual([1, 1, 1])
+    const batch = bench.take()
+    batch.load()
+    expect(bodies(batch)).toEqual(['left'])
+    bench.settle(batch)
+    expect([bench.segments, spool.files.size]).toEqual([[], 0])
   })
 })

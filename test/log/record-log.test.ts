@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { maxBatch } from '../../src/delivery/batch.js'
+import { noBacking } from '../../src/log/backing.js'
 import { fullBytes, fullRecords, gone, ready, suspect, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
 import { Bench, bodies } from './bench.js'
@@ -126,5 +127,98 @@ describe('a log', () => {
     bench.settle(bench.take(2))
     expect([...spool.files.values()].map((lines) => [...lines.keys()])).toEqual([[2]])
     expect(bench.ledger.copy().onDisk).toEqual([1])
+  })
+
+  it('takes as many as are wanted, over segments, and none that waits', () => {
+    const bench = new Bench()
+    for (const [body, sequence] of [
+      ['a', 3],
+      ['b', 4],
+      ['c', 2 ** 33],
+      ['d', 2 ** 33 + 1],
+    ] as const)
+      bench.append(body, sequence)
+    const none = bench.take(0)
+    bench.log.take(none, 10, 3)
+    expect([none.length, bodies(bench.take(3)), bodies(bench.take())]).toEqual([0, ['a', 'b', 'c'], ['d']])
+    for (const body of ['e', 'f', 'g']) bench.append(body, 2 ** 33 + 2 + body.charCodeAt(0))
+    const segment = bench.segments[1]!
+    bench.log.mark(segment, 3, 1, waiting)
+    expect(bodies(bench.take())).toEqual(['e', 'g'])
+  })
+
+  it('takes a record that is in memory, however full that is, and stays in its segment where another one does not fit', () => {
+    const bench = new Bench(noBacking, 100)
+    bench.append('a'.repeat(90))
+    bench.log.room(60)
+    expect([bench.take().length, bench.segments.length]).toEqual([1, 1])
+  })
+
+  it('fills a segment to its last byte, and begins another one as small as the first', () => {
+    const bench = new Bench()
+    bench.append('a')
+    bench.append('b', 2 ** 33)
+    expect(bench.segments.map(({ memory }) => memory.length)).toEqual([1, 8192])
+    const other = new Bench()
+    other.log.room(10)
+    other.log.room(2 * fullBytes)
+    expect(other.segments.length).toBe(1)
+    for (const letter of ['x', 'y', 'z']) other.append(letter.repeat(fullBytes / 2))
+    expect(other.segments.map(({ count }) => count)).toEqual([2, 1])
+  })
+
+  it('keeps a body that is written while all other records of its segment go', () => {
+    const bench = new Bench()
+    for (let number = 0; number < 200; number++) bench.append('x'.repeat(1000))
+    const batch = bench.take()
+    const { memory, at } = bench.log.room(3)
+    memory.write('new', at)
+    bench.settle(batch)
+    bench.log.append(3, 200, 0, 'none')
+    expect(bodies(bench.take())).toEqual(['new'])
+  })
+
+  it('copies no record in flight, nor what goes out next', () => {
+    const bench = new Bench()
+    for (let number = 0; number < 10; number++) bench.append('x'.repeat(1000))
+    bench.append('y', 2 ** 33)
+    const [first] = bench.segments
+    const batch = bench.take(8)
+    bench.settle(batch, 0, 7)
+    expect(first!.memory.length).toBe(10_000)
+    bench.settle(batch, 7)
+    expect(first!.memory.length).toBe(10_000)
+    const last = bench.take(2)
+    for (const index of [8, 9]) bench.log.mark(first!, index, 1, waiting)
+    expect([last.length, first!.memory.length]).toEqual([2, 2000])
+  })
+
+  it('knows its suspects that wait, the oldest first', () => {
+    const bench = new Bench()
+    for (const [body, sequence] of [
+      ['a', 0],
+      ['b', 1],
+      ['c', 2 ** 33],
+      ['d', 2 ** 33 + 1],
+    ] as const)
+      bench.append(body, sequence)
+    const batch = bench.take()
+    const [first, second] = bench.segments
+    const names = () => [...bench.log.suspects()].map(({ segment, index }) => `${segment === first ? 1 : 2}.${index}`)
+    for (const [segment, index] of [
+      [first!, 1],
+      [second!, 1],
+    ] as const)
+      trialOf(segment, index).blame = suspect
+    for (let at = 3; at >= 0; at--) bench.log.mark(batch.segments[at]!, batch.indexes[at]!, 1, waiting)
+    expect(names()).toEqual(['1.1', '2.1'])
+    trialOf(first!, 0).blame = suspect
+    bench.log.mark(first!, 0, 1, waiting)
+    bench.log.mark(first!, 1, 1, ready)
+    expect(names()).toEqual(['1.0', '2.1'])
+    for (const index of [0, 1]) bench.log.mark(first!, index, 1, gone, 'delivered')
+    expect(names()).toEqual(['2.1'])
+    bench.log.mark(second!, 1, 1, ready)
+    expect(names()).toEqual([])
   })
 })

@@ -1,32 +1,24 @@
 import { type Backing, noBacking } from '../log/backing.js'
 import { KeyWriter } from '../log/idempotency-key.js'
 import { MemoryBounds } from '../log/memory-bounds.js'
-import { type Newcomer, RecordLog } from '../log/record-log.js'
+import { RecordLog } from '../log/record-log.js'
 import { gone } from '../log/segment.js'
-import { type Severity, valueSeverity } from '../records/level.js'
+import type { Severity } from '../records/level.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Loop } from '../runtime/loop.js'
 import { Batch, type BatchOwner } from './batch.js'
 import { Concurrency } from './concurrency.js'
 import { Driver } from './driver.js'
+import { type BodyRoom, Intake } from './intake.js'
 import { Lane } from './lane.js'
-import type { DropReason, Ledger, SuppressReason } from './ledger.js'
+import type { Ledger, SuppressReason } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
 import { Machine } from './machine.js'
-import { guarded, type Observer } from './observer.js'
+import { guarded } from './observer.js'
 import type { Acceptable, DeliveryPlan, FlushTime } from './plan.js'
 import { Reach } from './reach.js'
 import { patienceMs } from './rules.js'
 import type { Sender } from './sender.js'
-
-/** Room for a body, which is written at `at`. */
-export interface BodyRoom {
-  readonly memory: Buffer
-  readonly at: number
-}
-
-/** Most log records are of this severity: their bodies are written where they stay. */
-const usualSeverity: Severity = 2
 
 /**
  * Takes records, holds them within bounds, sends them, and accounts for every one. It knows no logger, no HTTP, no thread and no disk:
@@ -39,16 +31,13 @@ export class Delivery {
   /** By their index. */
   readonly lanes: readonly Lane[]
   readonly #plan: DeliveryPlan
-  readonly #observer: Observer
   readonly #backing: Backing
   readonly #bounds: MemoryBounds
   readonly #machine: Machine
+  readonly #intake: Intake
   readonly #driver: Driver
   /** The one that sends now. */
   #sender: Sender
-  readonly #untold: { readonly lane: Lane; readonly reason: DropReason; readonly count: number }[] = []
-  #sequence = 0
-  #isClosed = false
   #closing: { readonly drain: { end(): void }; readonly ledger: Promise<Ledger> } | undefined
 
   constructor(plan: DeliveryPlan) {
@@ -57,7 +46,7 @@ export class Delivery {
     this.#sender = plan.sender
     const sender = { carriage: (kind: RecordKind) => this.#sender.carriage(kind) }
     this.#backing = backing
-    this.#observer = guarded(plan.observer)
+    const observer = guarded(plan.observer)
     this.book = new LedgerBook(plan.lanes, plan.memory)
     const { book } = this
     const reach = new Reach({ clock: loop, service, tell: () => this.#machine.tell({ type: 'unreachable' }) })
@@ -65,7 +54,7 @@ export class Delivery {
       limits: plan.limits,
       backing,
       isGated: (lane) => this.lanes[lane]!.gate !== undefined,
-      lost: (lane, reason, count) => this.#lost(this.lanes[lane]!, reason, count),
+      lost: (lane, reason, count) => this.#intake.lost(this.lanes[lane]!, reason, count),
     })
     this.lanes = plan.lanes.map(
       (name, index) =>
@@ -82,6 +71,15 @@ export class Delivery {
           log: (severity) => new RecordLog({ lane: index, severity, ledger: book, bounds: this.#bounds, backing }),
         }),
     )
+    this.#intake = new Intake({
+      lanes: this.lanes,
+      book,
+      bounds: this.#bounds,
+      backing,
+      observer,
+      loop,
+      changed: (lane) => this.#driver.due(lane),
+    })
     const keys = new KeyWriter(plan.keyPrefix)
     const owner: BatchOwner = {
       onSettle: (...about) => this.#driver.onSettle(...about),
@@ -95,8 +93,8 @@ export class Delivery {
       reach,
       lanes: this.lanes,
       makeBatch: ({ name }) => new Batch({ ...name, keys, owner }),
-      nextSequence: () => this.#sequence,
-      mayTellLosses: () => !this.#isClosed && this.#bounds.roomy,
+      nextSequence: () => this.#intake.sequence,
+      mayTellLosses: () => !this.#intake.isClosed && this.#bounds.roomy,
     })
     this.#driver = new Driver({
       machine: this.#machine,
@@ -104,42 +102,28 @@ export class Delivery {
       backing,
       loop,
       reach,
-      observer: this.#observer,
+      observer,
     })
   }
 
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
   accept(laneIndex: number, record: Acceptable): void {
-    const { body, severity, idempotencyKey = '', handedOver = false, kept = false } = record
-    const lane = this.lanes[laneIndex]!
-    const bytes = Buffer.byteLength(body)
-    const keyLength = idempotencyKey.length
-    const log = lane.log(severity)
-    const { memory, at } = log.room(keyLength + bytes)
-    memory.write(idempotencyKey, at, 'latin1')
-    // The characters are ASCII where there are as many as bytes.
-    if (bytes === body.length) memory.write(body, at + keyLength, 'latin1')
-    else memory.write(body, at + keyLength)
-    this.#take(lane, log, { bytes, keyLength, from: kept ? 'unneeded' : origin(handedOver) })
+    this.#intake.accept(this.lanes[laneIndex]!, record)
   }
 
   /** Room for a body of at most this many bytes. Write it there, then {@link append} it, before anything else is accepted. */
   room(laneIndex: number, bytes: number): BodyRoom {
-    return usualLog(this.lanes[laneIndex]!).room(bytes)
+    return this.#intake.room(this.lanes[laneIndex]!, bytes)
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
   append(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
-    const lane = this.lanes[laneIndex]!
-    const log = lane.log(severity)
-    const written = usualLog(lane)
-    if (log !== written) log.stageFrom(written, bytes)
-    this.#take(lane, log, { bytes, keyLength: 0, from: origin(handedOver) })
+    this.#intake.append(this.lanes[laneIndex]!, bytes, severity, handedOver)
   }
 
   /** The log for records of a lane that dead engines have left. */
   adoptedLog(laneIndex: number, severity: Severity): RecordLog {
-    return this.lanes[laneIndex]!.adoptedLog(severity)
+    return this.lanes[laneIndex]!.adopted.of(severity)
   }
 
   /** A lane has got records that dead engines have left. */
@@ -157,8 +141,7 @@ export class Delivery {
 
   /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
   refuse(laneIndex: number): void {
-    this.#drop(this.lanes[laneIndex]!, 'none', 'closed')
-    this.#tellLosses()
+    this.#intake.refuse(this.lanes[laneIndex]!, 'none')
   }
 
   /** Something was hidden in a log record that has been accepted. */
@@ -221,7 +204,7 @@ export class Delivery {
     if (this.#closing === undefined) {
       this.#bounds.close()
       const drain = this.#drain(time, { last: true })
-      this.#isClosed = true
+      this.#intake.close()
       this.#closing = { drain, ledger: drain.ledger.then(() => this.#end()) }
       return this.#closing.ledger
     }
@@ -242,7 +225,7 @@ export class Delivery {
     { timeoutMs, brief = false }: Omit<FlushTime, 'holdsProcess'>,
   ): (waitMs: number) => boolean {
     this.#bounds.close()
-    this.#isClosed = true
+    this.#intake.close()
     this.#sender = sender
     this.#driver.moveTo(loop, sender)
     let isOver = false
@@ -282,55 +265,18 @@ export class Delivery {
     return { ledger, end }
   }
 
-  /** Take the record that was written into the room of its log. */
-  #take(
-    lane: Lane,
-    log: RecordLog,
-    { bytes, keyLength, from }: { readonly bytes: number; readonly keyLength: number; readonly from: Newcomer },
-  ): void {
-    if (this.#isClosed) {
-      this.#drop(lane, from, 'closed')
-      this.#tellLosses()
-      return
-    }
-    const sequence = this.#sequence++
-    if (this.#bounds.makeRoom({ severity: log.severity, bytes: bytes + keyLength })) {
-      log.append(bytes, sequence, keyLength, from)
-      this.#driver.due(lane)
-    } else this.#drop(lane, from, this.#backing.lossReason)
-    if (this.#untold.length > 0) this.#tellLosses()
-  }
-
-  #drop(lane: Lane, from: Newcomer, reason: DropReason): void {
-    this.book.move(lane.index, from, reason, 1, 0)
-    this.#lost(lane, reason, 1)
-  }
-
-  /** Records were given up. Listeners hear of it when the logs are whole again: they may log. */
-  #lost(lane: Lane, reason: DropReason, count: number): void {
-    lane.losses.add({ reason, count }, this.#plan.loop.now())
-    // A drain may have waited for them.
-    this.#driver.due(lane)
-    if (this.#untold.push({ lane, reason, count }) === 1) this.#plan.loop.soon(this.#tellLosses)
-  }
-
-  readonly #tellLosses = (): void => {
-    for (let loss = this.#untold.shift(); loss !== undefined; loss = this.#untold.shift()) {
-      this.#observer.dropped(loss.lane.name, { reason: loss.reason, count: loss.count })
-    }
-  }
-
   #evictAll(): void {
     this.#backing.commit()
-    for (const log of this.lanes.flatMap(({ logs }) => logs)) for (const segment of log.segments()) log.evict(segment)
-    this.#tellLosses()
+    for (const log of this.lanes.flatMap(({ logs }) => logs.all))
+      for (const segment of log.segments()) log.evict(segment)
+    this.#intake.tellLosses()
   }
 
   async #end(): Promise<Ledger> {
     this.#driver.stop()
     this.#evictAll()
-    for (const lane of this.lanes) for (const log of lane.logs) this.#giveUp(lane, log)
-    this.#tellLosses()
+    for (const lane of this.lanes) for (const log of lane.logs.all) this.#giveUp(lane, log)
+    this.#intake.tellLosses()
     await this.#plan.sender.close()
     return this.stats()
   }
@@ -345,15 +291,6 @@ export class Delivery {
         count++
       }
     }
-    if (count > 0) this.#lost(lane, 'shutdown', count)
+    if (count > 0) this.#intake.lost(lane, 'shutdown', count)
   }
-}
-
-/** The log of most records: their bodies are written where they stay. */
-function usualLog(lane: Lane): RecordLog {
-  return lane.log(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
-}
-
-function origin(handedOver: boolean): Newcomer {
-  return handedOver ? 'taken' : 'none'
 }

@@ -120,7 +120,7 @@ export class Drains {
 
 /** True when all that the drain waits for in the lane is settled, except for suspects that it cannot wait for. */
 function isOver(lane: Lane, { before, startedAt, deadline }: Drain): boolean {
-  if (lane.oldest < before) return false
+  if (lane.logs.oldest < before) return false
   for (const { batch } of lane.flights) if (batch.lowest < before) return false
   for (const { waiting, trials } of waitingOf(lane)) {
     if (waiting === 0) continue
@@ -134,7 +134,7 @@ function isOver(lane: Lane, { before, startedAt, deadline }: Drain): boolean {
 }
 
 function* waitingOf(lane: Lane) {
-  for (const log of lane.logs) {
+  for (const log of lane.logs.all) {
     if (log.waiting === 0) continue
     for (const { tally, trials } of log.segments()) yield { waiting: tally[3], trials }
   }

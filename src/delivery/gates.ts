@@ -1,10 +1,11 @@
 import { isWaiting } from '../log/due-heap.js'
-import { none, ready, type Trial, together, twice, waiting } from '../log/segment.js'
+import { none, ready, type Trial, together, waiting } from '../log/segment.js'
 import { doubled } from './backoff.js'
 import type { Drains } from './drains.js'
 import { Gate, type Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
-import { deliversLately, noWait, type Refusal, refusalsToPause, type Wait } from './rules.js'
+import { Refusals } from './refusals.js'
+import { noWait, type Refusal, type Wait } from './rules.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
 
@@ -102,7 +103,7 @@ export class Gates {
     const { gate } = lane
     if (gate === undefined) return
     if (gate.isDue && !gate.isProbing) this.#fire(gate)
-    else if (lane.isProbing ? this.#plan.turn.isLastDrain : lane.isConfirming && lane.ready + lane.adoptedReady > 0) {
+    else if (lane.isProbing ? this.#plan.turn.isLastDrain : lane.isConfirming && lane.ready + lane.adopted.ready > 0) {
       this.#plan.sendProbe(lane)
     }
   }
@@ -141,7 +142,7 @@ export class Gates {
     lane.gate = gate
     lane.report()
     if (wait.notBefore > gate.wait.notBefore) gate.wait = wait
-    const others = lane.ready + lane.adoptedReady > 0 || (gate.cause === 'paused' && lane.tried.size > 1)
+    const others = lane.ready + lane.adopted.ready > 0 || (gate.cause === 'paused' && lane.tried.size > 1)
     const asks = atOnce ? others : wait.excessive && lane.hasLastChance
     if (asks && (atOnce || this.#maySend(gate, lane)) && this.#plan.sendProbe(lane)) return
     if (gate.probeAt !== Number.POSITIVE_INFINITY || gate.isProbing) return
@@ -245,63 +246,12 @@ const shortlyMs = 60_000
  * Else those are that failed alone, so shortly before that the service was hardly to blame, or in the second outage.
  */
 function verdictOn(
-  { blame, failedAt }: Pick<Trial, 'blame' | 'failedAt'>,
+  { blame, wasAlone, failedAt }: Pick<Trial, 'blame' | 'wasAlone' | 'failedAt'>,
   { isProven, isConfirming, now }: { readonly isProven: boolean; readonly isConfirming: boolean; readonly now: number },
 ): 'suspect' | 'unsent' | 'ready' {
   if (blame === none) return 'unsent'
   if (!isProven) return 'ready'
   if (isConfirming) return 'suspect'
   if (blame === together) return 'ready'
-  return blame === twice || failedAt >= now - shortlyMs ? 'suspect' : 'ready'
-}
-
-/** Records by the status with which they were refused. */
-type Tally = Map<number, Set<Trial>>
-
-/**
- * Refusals (403, 404, 412 and so on) since the service last took or judged a record. One alone may be the record's own fault. A second
- * record with the same status pauses the lane. Where there is no other record, the same one again does.
- */
-class Refusals {
-  readonly #lanes: readonly Lane[]
-  readonly #ofLanes = new Map<Lane, Tally>()
-  /** Of records of all lanes, which share the key. */
-  readonly #ofKey: Tally = new Map()
-
-  constructor(lanes: readonly Lane[]) {
-    this.#lanes = lanes
-  }
-
-  /** A record was refused. Returns the refusal that pauses the lane, or every lane of the key, when it is confirmed. */
-  confirmed(
-    refusal: Refusal,
-    { lane, trial, now }: { readonly lane: Lane; readonly trial: Trial; readonly now: number },
-  ): Refusal | undefined {
-    const trials = this.#trials(refusal, lane)
-    const again = trials.has(trial) && lane.ready === 0
-    if (trials.add(trial).size < refusalsToPause(now - lane.lastSuccessAt) && !again) return undefined
-    const otherDelivers = this.#lanes.some((each) => each !== lane && deliversLately(now - each.lastSuccessAt))
-    // One record alone says nothing about other lanes.
-    return trials.size > 1 && !otherDelivers ? refusal : { ...refusal, scope: 'lane' }
-  }
-
-  /** The service took a record of this lane, or judged one. */
-  clear(lane: Lane): void {
-    if (this.#ofKey.size > 0) this.#ofKey.clear()
-    if (this.#ofLanes.size > 0) this.#ofLanes.delete(lane)
-  }
-
-  #trials({ scope, status }: Refusal, lane: Lane): Set<Trial> {
-    let tally = scope === 'key' ? this.#ofKey : this.#ofLanes.get(lane)
-    if (tally === undefined) {
-      tally = new Map()
-      this.#ofLanes.set(lane, tally)
-    }
-    let trials = tally.get(status)
-    if (trials === undefined) {
-      trials = new Set()
-      tally.set(status, trials)
-    }
-    return trials
-  }
+  return wasAlone || failedAt >= now - shortlyMs ? 'suspect' : 'ready'
 }

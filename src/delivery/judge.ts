@@ -1,16 +1,5 @@
 import type { Backing } from '../log/backing.js'
-import {
-  alone,
-  gone,
-  none,
-  ready,
-  type Segment,
-  suspect,
-  type Trial,
-  together,
-  twice,
-  waiting,
-} from '../log/segment.js'
+import { alone, gone, none, ready, type Segment, suspect, type Trial, together, waiting } from '../log/segment.js'
 import { trialOf } from '../log/trial.js'
 import { fullJitter } from './backoff.js'
 import type { Batch } from './batch.js'
@@ -184,8 +173,8 @@ export class Judge {
   #tried(lane: Lane, trial: Trial, { failed, isAlone }: { readonly failed: Failed; readonly isAlone: boolean }): void {
     if (isAlone) {
       trial.failedAt = this.#plan.turn.now
-      trial.blame = trial.wasAlone ? twice : alone
-    } else if (trial.blame !== twice && trial.blame !== alone) trial.blame = together
+      trial.blame = alone
+    } else if (trial.blame !== alone) trial.blame = together
     keep(lane, trial, failed)
   }
 

@@ -1,9 +1,10 @@
 import { DueHeap, isWaiting } from '../log/due-heap.js'
 import type { RecordLog } from '../log/record-log.js'
 import { type Ref, suspect, type Trial } from '../log/segment.js'
-import { type Severity, valueSeverity } from '../records/level.js'
+import type { Severity } from '../records/level.js'
 import type { Batch } from './batch.js'
 import type { Concurrency } from './concurrency.js'
+import { LaneLogs } from './lane-logs.js'
 import type { LaneCondition, LaneName, LaneState } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import { LossTally } from './observer.js'
@@ -35,6 +36,12 @@ export class Lane {
   readonly name: LaneName
   readonly index: number
   readonly window: Concurrency
+  readonly logs: LaneLogs
+  /** Logs of records that dead engines have left. */
+  readonly adopted: LaneLogs
+  /** On the clock: when such records may go out again, and how many until then. */
+  adoptedFrom = Number.NEGATIVE_INFINITY
+  adoptedLeft = 0
   readonly losses = new LossTally()
   /** Records that wait for their own next attempt: suspects, and those that could not be sent while others could. */
   readonly due = new DueHeap()
@@ -67,8 +74,6 @@ export class Lane {
   lastSuccessAt = Number.NEGATIVE_INFINITY
   /** It may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
   hasLastChance = false
-  /** The most severe records go first: the process is about to end. */
-  severeFirst = false
   /** About its suspects: settled records of the lane at the last failure of one, and failures in a row since the last success. */
   settledAtFailure = 0
   inVain = 0
@@ -79,12 +84,6 @@ export class Lane {
   /** It has records on disk for which there was no room in memory. */
   isBlocked = false
   readonly #plan: LanePlan
-  /** On the clock: when records that dead engines have left may go out again, and how many until then. */
-  adoptedFrom = Number.NEGATIVE_INFINITY
-  adoptedLeft = 0
-  /** Of records that dead engines have left. */
-  readonly #adopted: RecordLog[] = []
-  readonly #logs: (RecordLog | undefined)[] = new Array(valueSeverity + 1).fill(undefined)
   #reported: LaneCondition = { state: 'open', connections: 0, depth: 0, sender: 'undici' }
 
   constructor(plan: LanePlan) {
@@ -92,56 +91,14 @@ export class Lane {
     this.name = plan.name
     this.index = plan.index
     this.window = plan.window
+    this.logs = new LaneLogs(plan.log, { severeFirst: false })
+    this.adopted = new LaneLogs(plan.log, { severeFirst: true })
     this.report()
-  }
-
-  /** The log of a severity, which is made when the first record of it comes. */
-  log(severity: Severity): RecordLog {
-    this.#logs[severity] ??= this.#plan.log(severity)
-    return this.#logs[severity]
-  }
-
-  /** Its logs, the least severe first. */
-  get logs(): readonly RecordLog[] {
-    return this.#logs.filter((log) => log !== undefined)
-  }
-
-  /** Logs of records that dead engines have left. */
-  get adoptedLogs(): readonly RecordLog[] {
-    return this.#adopted
-  }
-
-  /** The log of records of a severity that dead engines have left. */
-  adoptedLog(severity: Severity): RecordLog {
-    const known = this.#adopted.find((log) => log.severity === severity)
-    if (known !== undefined) return known
-    const log = this.#plan.log(severity)
-    this.#adopted.push(log)
-    return log
-  }
-
-  /** Records that dead engines have left, and that may go out now. */
-  get adoptedReady(): number {
-    let sum = 0
-    for (const log of this.#adopted) sum += log.ready
-    return sum
-  }
-
-  /** The next record that a dead engine has left. */
-  firstAdopted(): Ref | undefined {
-    return this.#nextAdopted()?.first()
-  }
-
-  /** Move records that dead engines have left into a batch, until it has `size` or is full. */
-  cutAdopted(batch: Batch, size: number): void {
-    this.#nextAdopted()?.take(batch, size, Number.POSITIVE_INFINITY)
   }
 
   /** Records that may go out now. */
   get ready(): number {
-    let sum = 0
-    for (const log of this.#logs) if (log !== undefined) sum += log.ready
-    return sum
+    return this.logs.ready
   }
 
   get state(): LaneState {
@@ -156,39 +113,6 @@ export class Lane {
 
   get maySend(): boolean {
     return this.gate === undefined && !this.isClosed
-  }
-
-  /** The sequence of the oldest record that may go out now; infinity without one. */
-  get oldest(): number {
-    let oldest = Number.POSITIVE_INFINITY
-    for (const log of this.#logs) if (log !== undefined && log.oldest < oldest) oldest = log.oldest
-    return oldest
-  }
-
-  /** Move the records that go out next into a batch, until it has `size` or is full. */
-  cut(batch: Batch, size: number): void {
-    for (let before = -1; batch.length < size && batch.length > before; ) {
-      before = batch.length
-      const log = this.#next()
-      if (log === undefined) return
-      log.take(batch, size, this.severeFirst ? Number.POSITIVE_INFINITY : this.#secondOldest(log))
-    }
-  }
-
-  /** The record that goes out next. */
-  first(): Ref | undefined {
-    return this.#next()?.first()
-  }
-
-  /** The record that may go out and was accepted last. */
-  newest(): Ref | undefined {
-    let newest: Ref | undefined
-    for (const log of this.#logs) {
-      const of = log?.newest()
-      if (of === undefined) continue
-      if (newest === undefined || sequenceOf(of) > sequenceOf(newest)) newest = of
-    }
-    return newest
   }
 
   /** Suspects that may go out. */
@@ -253,34 +177,6 @@ export class Lane {
     this.#reported = { state, connections, depth, sender }
     this.#plan.book.describe(this.index, this.#reported)
   }
-
-  /** The log from which the next record goes out. */
-  #next(): RecordLog | undefined {
-    let next: RecordLog | undefined
-    for (const log of this.#logs) {
-      if (log === undefined || log.ready === 0) continue
-      if (next === undefined || this.severeFirst || log.oldest < next.oldest) next = log
-    }
-    return next
-  }
-
-  #nextAdopted(): RecordLog | undefined {
-    let next: RecordLog | undefined
-    for (const log of this.#adopted) {
-      if (log.ready > 0 && (next === undefined || log.severity > next.severity)) next = log
-    }
-    return next
-  }
-
-  #secondOldest(first: RecordLog): number {
-    let oldest = Number.POSITIVE_INFINITY
-    for (const log of this.#logs) if (log !== undefined && log !== first && log.oldest < oldest) oldest = log.oldest
-    return oldest
-  }
-}
-
-function sequenceOf({ segment, index }: Ref): number {
-  return segment.sequenceOf(index)
 }
 
 /**

@@ -214,7 +214,7 @@ export class Machine {
     for (const lane of last ? valuesFirst(lanes) : lanes) {
       if (last) {
         lane.hasLastChance = true
-        lane.severeFirst = true
+        lane.logs.severeFirst = true
       }
       this.#nextBatch.releaseNow(lane, { last })
       this.#gates.probeNow(lane)

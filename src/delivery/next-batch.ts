@@ -2,8 +2,9 @@ import { type Ref, ready, suspect, type Trial } from '../log/segment.js'
 import type { Batch } from './batch.js'
 import { Flight, type Lane, type Way } from './lane.js'
 import type { LedgerBook } from './ledger-book.js'
+import { Patience } from './patience.js'
 import type { DeliveryPlan } from './plan.js'
-import { patienceMs, suspectsBeside } from './rules.js'
+import { suspectsBeside } from './rules.js'
 import type { Sender, UsableConnection } from './sender.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
@@ -20,9 +21,11 @@ interface NextBatchPlan extends Pick<DeliveryPlan, 'maxConnections' | 'requestTi
 /** Answers for each lane what it may send now, and when it has to be asked again. */
 export class NextBatch {
   readonly #plan: NextBatchPlan
+  readonly #patience: Patience
 
   constructor(plan: NextBatchPlan) {
     this.#plan = plan
+    this.#patience = new Patience(plan)
   }
 
   /**
@@ -33,7 +36,7 @@ export class NextBatch {
   fill(lane: Lane): void {
     this.#releaseDue(lane)
     if (!lane.maySend || lane.diskFrom > this.#plan.turn.now) return
-    const { proven, unproven } = this.#overdue(lane)
+    const { proven, unproven } = this.#patience.overdue(lane)
     this.#race(lane)
     if (lane.suspectsTurn) this.#sendSuspects(lane, proven)
     this.#sendBatches(lane, proven.batch)
@@ -56,18 +59,18 @@ export class NextBatch {
     const { turn, suspects } = this.#plan
     let next = lane.due.next
     if (lane.diskFrom > turn.now) next = Math.min(next, lane.diskFrom)
-    if (!lane.maySend) return turn.isLastDrain ? Math.min(next, this.#probeOverdueAt(lane)) : next
+    if (!lane.maySend) return turn.isLastDrain ? Math.min(next, this.#patience.probeOverdueAt(lane)) : next
     if (lane.dueSuspects > 0) {
       const from = suspects.nextAt(lane)
       if (from > turn.now) next = Math.min(next, from)
     }
     const waits = lane.ready + lane.dueSuspects > 0
     const hasSpent = lane.adoptedLeft === 0 && lane.adoptedFrom > turn.now
-    if (lane.ready === 0 && lane.adoptedReady > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
+    if (lane.ready === 0 && lane.adopted.ready > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
     for (const flight of lane.flights) {
-      const overdueAt = this.#overdueAt(lane, flight)
+      const overdueAt = this.#patience.overdueAt(lane, flight)
       if (waits && overdueAt > turn.now) next = Math.min(next, overdueAt)
-      const raceAt = this.#raceAt(lane, flight)
+      const raceAt = this.#patience.raceAt(lane, flight)
       if (raceAt > turn.now) next = Math.min(next, raceAt)
     }
     return next
@@ -95,17 +98,7 @@ export class NextBatch {
   /** Nothing comes after the last drain: it tries another record beside probes that wait long for their answers. */
   #hasLongProbes(lane: Lane): boolean {
     const { turn } = this.#plan
-    return turn.isLastDrain && this.#hasRoom(lane) && this.#probeOverdueAt(lane) === Number.POSITIVE_INFINITY
-  }
-
-  /** On the clock: when the next probe in flight has waited long; infinity when all have. */
-  #probeOverdueAt(lane: Lane): number {
-    let next = Number.POSITIVE_INFINITY
-    for (const flight of lane.flights) {
-      const at = this.#overdueAt(lane, flight)
-      if (flight.way === 'probe' && at > this.#plan.turn.now) next = Math.min(next, at)
-    }
-    return next
+    return turn.isLastDrain && this.#hasRoom(lane) && this.#patience.probeOverdueAt(lane) === Number.POSITIVE_INFINITY
   }
 
   #releaseDue(lane: Lane): void {
@@ -119,7 +112,7 @@ export class NextBatch {
   #sendBatches(lane: Lane, stuck: number): void {
     while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
-      lane.cut(batch, lane.window.depth)
+      lane.logs.cut(batch, lane.window.depth)
       if (batch.length === 0) {
         // They are on disk, and records in flight fill the memory.
         lane.isBlocked = true
@@ -134,14 +127,14 @@ export class NextBatch {
   /** Records that dead engines have left go out when no others are ready, a few at a time. */
   #sendAdopted(lane: Lane, stuck: number): void {
     const { now } = this.#plan.turn
-    while (lane.ready === 0 && lane.adoptedReady > 0 && this.#hasPlace(lane, stuck)) {
+    while (lane.ready === 0 && lane.adopted.ready > 0 && this.#hasPlace(lane, stuck)) {
       if (now >= lane.adoptedFrom) {
         lane.adoptedFrom = now + adoptedEveryMs
         lane.adoptedLeft = adoptedAtATime
       }
       if (lane.adoptedLeft === 0) return
       const batch = this.#batch(lane)
-      lane.cutAdopted(batch, Math.min(lane.window.depth, lane.adoptedLeft))
+      lane.adopted.cut(batch, Math.min(lane.window.depth, lane.adoptedLeft))
       if (batch.length === 0) {
         lane.isBlocked = true
         lane.batches.push(batch)
@@ -195,8 +188,8 @@ export class NextBatch {
     const fromTheEnd = beside || lane.isConfirming || lane.tried.size % 2 === 1
     return (
       (asksSuspect ? this.#anySuspect(lane) : undefined) ??
-      (fromTheEnd ? lane.newest() : lane.first()) ??
-      lane.firstAdopted() ??
+      (fromTheEnd ? lane.logs.newest() : lane.logs.first()) ??
+      lane.adopted.first() ??
       lane.takeTried() ??
       this.#anySuspect(lane)
     )
@@ -240,27 +233,6 @@ export class NextBatch {
     return lane.batches.pop() ?? this.#plan.makeBatch(lane)
   }
 
-  /** Requests that have waited for an answer longer than patience allows. */
-  #overdue(lane: Lane): { readonly proven: Readonly<Record<Way, number>>; readonly unproven: boolean } {
-    const proven = { batch: 0, probe: 0, alone: 0 }
-    let unproven = false
-    for (const flight of lane.flights) {
-      if (this.#overdueAt(lane, flight) > this.#plan.turn.now) continue
-      if (lane.settled > flight.settledBefore) proven[flight.way]++
-      else unproven = true
-    }
-    return { proven, unproven }
-  }
-
-  /** On the clock: an answer that takes longer holds up its connection, and no other. A drain has less patience, from its beginning on. */
-  #overdueAt({ window }: Lane, { waitsSince }: Flight): number {
-    const { requestTimeoutMs, turn } = this.#plan
-    const usual = waitsSince + Math.max(patienceMs(requestTimeoutMs, { draining: false }), window.longAnswerMs)
-    if (!turn.isDraining) return usual
-    const patience = Math.max(patienceMs(requestTimeoutMs, { draining: true }), window.longAnswerMs)
-    return Math.min(usual, Math.max(waitsSince, turn.drainsSince) + patience)
-  }
-
   /**
    * Where nothing is counted twice, send again what was sent on a connection that may be lost and has no answer yet. A drain has no time
    * to wait for an answer that may never come.
@@ -268,7 +240,7 @@ export class NextBatch {
   #race(lane: Lane): void {
     const { turn, book } = this.#plan
     for (const flight of lane.flights) {
-      if (this.#raceAt(lane, flight) > turn.now) continue
+      if (this.#patience.raceAt(lane, flight) > turn.now) continue
       const batch = this.#plan.makeBatch(lane)
       const places: number[] = []
       for (const [index, flag] of flight.open.entries()) {
@@ -287,23 +259,11 @@ export class NextBatch {
       turn.want({ type: 'send', flight, again: { batch, places } })
     }
   }
-
-  /** On the clock: when the flight is sent once more; infinity when it is not. */
-  #raceAt(lane: Lane, flight: Flight): number {
-    const mayBeLost = flight.isDoubtful || (this.#plan.turn.isDraining && flight.batch.connection === 'any')
-    if (flight.raced || !mayBeLost || this.#plan.sender.carriage(lane.name.kind).repeatable !== true) {
-      return Number.POSITIVE_INFINITY
-    }
-    return flight.waitsSince + Math.max(raceMs, lane.window.longAnswerMs)
-  }
 }
 
 /** So many records of dead engines go out at once, and as many again after this time: new ones do not wait for them. */
 const adoptedAtATime = 100
 const adoptedEveryMs = 100
-
-/** A request that may be lost is sent once more after so long. */
-const raceMs = 500
 
 function count(lane: Lane, way: Way): number {
   let sum = 0

@@ -89,10 +89,8 @@ export class Eviction {
     }
     release(segment, segment.committed, segment === chain.open ? chain.staged : 0)
     segment.held -= span
-    if (records > 0) {
-      ledger.move(log.lane, 'queued', 'spooled', records, bytes, records)
-      bounds.release(span, records)
-    }
+    ledger.move(log.lane, 'queued', 'spooled', records, bytes, records)
+    bounds.release(span, records)
     chain.tidy(segment)
     return records
   }

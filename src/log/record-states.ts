@@ -68,9 +68,9 @@ export class RecordStates {
     const limit = Math.min(end, isResident ? (isOnDisk ? committed : end) : resident)
     let behind = from + 1
     while (behind < limit && states[behind] === state) behind++
-    if (state === to || state === gone) return behind
+    if (state === gone) return behind
     const count = behind - from
-    if (!isResident && to !== gone && to !== inFlight && segment.lostBy !== undefined) {
+    if (!isResident && to !== gone && segment.lostBy !== undefined) {
       // It was on disk alone, and its file went away while it was in flight.
       this.#markRun(segment, from, behind, gone, segment.lostBy)
       this.#bounds.lost(this.#lane, segment.lostBy, count)
@@ -90,7 +90,7 @@ export class RecordStates {
     }
     const source = headOf(state, isResident)
     const target = to === gone ? head! : headOf(to, isResident)
-    if (source !== target) this.#ledger.move(this.#lane, source, target, count, bytes, isOnDisk ? count : 0)
+    this.#ledger.move(this.#lane, source, target, count, bytes, isOnDisk ? count : 0)
     if (to === inFlight) this.#countAttempts(segment, from, behind)
     else if (to === gone) forget(segment, from, count, span)
     const wasHeld = isResident || state === inFlight
@@ -107,7 +107,7 @@ export class RecordStates {
       if (before > 0) retries++
       if (before < mostAttempts) attempts[index] = before + 1
     }
-    if (retries > 0) this.#ledger.count(this.#lane, 'retries', retries)
+    this.#ledger.count(this.#lane, 'retries', retries)
   }
 }
 

@@ -22,14 +22,13 @@ export interface Ref {
   readonly index: number
 }
 
-/** How far a record is to blame for its last failure: not at all, or as one of several, or as the only one, or that in two outages. */
+/** How far a record is to blame for its last failure: not at all, or as one of several, or as the only one. */
 export const none = 0
 export const together = 1
 export const alone = 2
-export const twice = 3
 /** It failed where others succeeded. */
-export const suspect = 4
-export type Blame = 0 | 1 | 2 | 3 | 4
+export const suspect = 3
+export type Blame = 0 | 1 | 2 | 3
 
 /** What is known of a record that may be at fault, or has to wait. All times are on the clock. Plain data: the rules are elsewhere. */
 export interface Trial extends Ref {

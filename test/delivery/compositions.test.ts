@@ -205,3 +205,66 @@ describe('the last drain of a lane in an outage', () => {
     expect(delivery.stats()).toMatchObject({ dropped: { shutdown: 1 } })
   })
 })
+
+describe('the answer to a batch', () => {
+  it('is taken for records of several logs at once, each of which is delivered', async () => {
+    const sent: string[][] = []
+    const { clock, delivery } = setUp({
+      maxConnections: 1,
+      sender: {
+        carriage: () => ({ sender: 'pipelined', maxDepth: 8 }),
+        send: (batch) => {
+          sent.push(recordsOf(batch).map(({ body }) => body))
+          clock.schedule(() => {
+            batch.settle(0, answers.delivered, batch.length)
+            batch.done()
+          }, 1)
+        },
+        close: async () => {},
+      },
+    })
+    for (let number = 0; number < 60; number++) {
+      delivery.accept(0, { body: `record ${number}`, severity: number % 5 === 0 ? 4 : 2 })
+    }
+    await clock.advance(1000)
+    expect(sent.some((bodies) => bodies.length > 2)).toBe(true)
+    expect(sent.flat()).toEqual(Array.from({ length: 60 }, (_, number) => `record ${number}`))
+    expect(delivery.stats()).toMatchObject({ delivered: 60, queued: 0, inFlight: 0, requests: 60 })
+  })
+
+  it('gives the spool the record that is refused, with its key', async () => {
+    const letters: unknown[] = []
+    const spool = new MemorySpool()
+    spool.rejected = (lane, { ref, body, key, rejection }) =>
+      letters.push([lane, ref.segment.sequenceOf(ref.index), body, key, rejection.status])
+    const { clock, sender, delivery, log } = setUp({ backing: spool })
+    sender.answer = (body) => (body === 'bad' ? answers.rejected : answers.delivered)
+    for (const body of ['good', 'bad']) log(body)
+    await clock.advance(10)
+    expect(letters).toEqual([[0, 1, 'bad', 'test-1', 400]])
+    expect(delivery.stats()).toMatchObject({ delivered: 1, rejected: 1 })
+  })
+})
+
+describe('a lane whose records have all failed', () => {
+  it('tests the service with them and with its suspects in turn', async () => {
+    const { clock, sender, delivery, log } = setUp({ maxConnections: 2 })
+    let isDown = false
+    sender.answer = (body) => {
+      if (isDown) return answers.reset
+      return body === 'suspect' ? answers.failed : answers.delivered
+    }
+    for (const body of ['good', 'suspect', 'good']) log(body)
+    await clock.advance(20)
+    isDown = true
+    log('other')
+    await clock.advance(10)
+    expect(delivery.stats().lanes[0]).toMatchObject({ state: 'outage', queued: 2 })
+    sender.sent.length = 0
+    await clock.advance(300_000)
+    expect(new Set(sender.sent)).toEqual(new Set(['other', 'suspect']))
+    isDown = false
+    await clock.advance(120_000)
+    expect(delivery.stats()).toMatchObject({ delivered: 3, queued: 1 })
+  })
+})

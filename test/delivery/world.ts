@@ -121,7 +121,7 @@ export class World {
   }): void {
     const lane = this.lanes[index]!
     const body = Buffer.from(`${key}{"n":${this.#sequence}}`)
-    const log = lane.log(severity)
+    const log = lane.logs.of(severity)
     const room = log.room(body.length)
     body.copy(room.memory, room.at)
     const sequence = this.#sequence++
@@ -250,7 +250,7 @@ export class World {
     const { maxConnections } = this.#plan
     const places = placesOf(lane)
     const counts = { queued: 0, inFlight: 0 }
-    for (const log of lane.logs) {
+    for (const log of lane.logs.all) {
       for (const segment of log.segments()) {
         for (let index = 0; index < segment.count; index++) {
           const state = segment.states[index]!

@@ -44,7 +44,7 @@ export class MemorySpool implements Backing {
     for (const [segment, lines] of [...this.files]) this.#write(segment, lines)
   }
 
-  rejected(): void {}
+  rejected: Backing['rejected'] = () => {}
 
   #write(segment: Segment, lines: Map<number, Buffer>): void {
     if (segment.isFileFull) return

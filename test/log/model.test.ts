@@ -8,7 +8,7 @@ import { type Backing, noBacking } from '../../src/log/backing.js'
 import { KeyWriter } from '../../src/log/idempotency-key.js'
 import { MemoryBounds } from '../../src/log/memory-bounds.js'
 import { RecordLog } from '../../src/log/record-log.js'
-import { fullBytes, gone, inFlight, ready, Segment, type State, waiting } from '../../src/log/segment.js'
+import { fullBytes, gone, inFlight, none, ready, Segment, type State, suspect, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
 import type { Severity } from '../../src/records/level.js'
 import { assertModel, type Step } from '../support/model.js'
@@ -34,7 +34,7 @@ interface ModelRecord {
   readonly key: string
   state: State
   attempts: number
-  blame: 0 | 4
+  blame: typeof none | typeof suspect
   /** In memory, or on disk alone. It is the segment that says so; what depends on it is compared. */
   isResident: boolean
   isOnDisk: boolean
@@ -114,7 +114,7 @@ class World {
       key,
       state: ready,
       attempts: 0,
-      blame: 0,
+      blame: none,
       isResident: true,
       isOnDisk: false,
       lostBy: undefined,
@@ -168,7 +168,7 @@ class World {
   /** What is shed for a newcomer, without a spool. */
   makeRoom({ severity, bytes }: { severity: Severity; bytes: number }): boolean {
     const held = this.records.filter(({ state }) => state !== gone)
-    const isSuspect = ({ state, blame }: ModelRecord) => state === waiting && blame === 4
+    const isSuspect = ({ state, blame }: ModelRecord) => state === waiting && blame === suspect
     const candidates = held
       .filter(({ state }) => state !== inFlight)
       .filter((record) => isSuspect(record) || record.log.severity <= severity)
@@ -371,8 +371,8 @@ class World {
         record.state = to === 'ready' ? ready : waiting
         if (to !== 'ready') trialOf(segment, index + offset)
         if (to === 'suspect') {
-          record.blame = 4
-          trialOf(segment, index + offset).blame = 4
+          record.blame = suspect
+          trialOf(segment, index + offset).blame = suspect
         }
       }
     }
@@ -395,8 +395,8 @@ class World {
     if (record === undefined) return
     const { segment, index } = this.refOf(record)
     if (!isDue) {
-      record.blame = 4
-      trialOf(segment, index).blame = 4
+      record.blame = suspect
+      trialOf(segment, index).blame = suspect
     } else record.state = ready
     segment.log.mark(segment, index, 1, record.state)
   }
@@ -534,7 +534,7 @@ class World {
   checkLog(log: RecordLog): void {
     const live = this.of(log, ready, inFlight, waiting).sort((a, b) => a.sequence - b.sequence)
     const at = (state: State) => live.filter((record) => record.state === state)
-    const suspects = at(waiting).filter(({ blame }) => blame === 4)
+    const suspects = at(waiting).filter(({ blame }) => blame === suspect)
     const infinity = Number.POSITIVE_INFINITY
     const sequenceOf = (ref: { segment: Segment; index: number } | undefined) => ref?.segment.sequenceOf(ref.index)
     expect({

@@ -1,61 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Batch, maxBatch } from '../../src/delivery/batch.js'
-import { LedgerBook } from '../../src/delivery/ledger-book.js'
-import { type Backing, noBacking } from '../../src/log/backing.js'
-import { KeyWriter } from '../../src/log/idempotency-key.js'
-import { MemoryBounds } from '../../src/log/memory-bounds.js'
-import { RecordLog } from '../../src/log/record-log.js'
-import { fullBytes, fullRecords, gone, ready, type Segment, waiting } from '../../src/log/segment.js'
+import { maxBatch } from '../../src/delivery/batch.js'
+import { noBacking } from '../../src/log/backing.js'
+import { fullBytes, fullRecords, gone, ready, suspect, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
+import { Bench, bodies } from './bench.js'
 import { MemorySpool } from './memory-spool.js'
-
-const infinity = Number.POSITIVE_INFINITY
-
-class Bench {
-  readonly ledger = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
-  readonly log: RecordLog
-  readonly lost: string[] = []
-  #sequence = 0
-
-  constructor(backing: Backing = noBacking, maxQueueBytes = 100_000_000) {
-    const bounds = new MemoryBounds({
-      limits: { maxQueueRecords: 100_000, maxQueueBytes },
-      backing,
-      isGated: () => false,
-      lost: (lane, reason, count) => this.lost.push(`${count} of ${lane}: ${reason}`),
-    })
-    this.log = new RecordLog({ lane: 0, severity: 2, ledger: this.ledger, bounds, backing })
-  }
-
-  append(body: string, sequence = this.#sequence++, key = ''): void {
-    const { memory, at } = this.log.room(body.length + key.length)
-    memory.write(key + body, at, 'latin1')
-    this.log.append(body.length, sequence, key.length, 'none')
-  }
-
-  take(most = infinity): Batch {
-    const owner = { onSettle() {}, onDone() {} }
-    const batch = new Batch({ kind: 'logs', bucket: 'b', keys: new KeyWriter('k'), owner })
-    this.log.take(batch, most, infinity)
-    return batch
-  }
-
-  settle(batch: Batch, index = 0, count = batch.length - index): void {
-    for (let each = index; each < index + count; each++) {
-      this.log.mark(batch.segments[each]!, batch.indexes[each]!, 1, gone, 'delivered')
-    }
-  }
-
-  get segments(): Segment[] {
-    return [...this.log.segments()]
-  }
-
-  get memory(): number {
-    return this.segments.reduce((sum, { memory }) => sum + memory.length, 0)
-  }
-}
-
-const bodies = (batch: Batch) => Array.from({ length: batch.length }, (_, index) => batch.textOf(index).body)
 
 describe('a log', () => {
   it('gives back thousands of records in their order, in batches of at most 256', () => {
@@ -124,7 +73,7 @@ describe('a log', () => {
       for (let index = 0; index < batch.length; index++) {
         const [segment, at] = [batch.segments[index]!, batch.indexes[index]!]
         const survives = segment.sequenceOf(at) % 100 === 0
-        if (survives) trialOf(segment, at).blame = 4
+        if (survives) trialOf(segment, at).blame = suspect
         bench.log.mark(segment, at, 1, survives ? waiting : gone, 'delivered')
       }
     }
@@ -147,51 +96,129 @@ describe('a log', () => {
     expect([bench.ledger.read().requests, bench.ledger.read().retries]).toEqual([6, 2])
   })
 
-  it('moves what a failing disk did not take to another file, when the disk takes records again', () => {
-    const spool = new MemorySpool()
-    const bench = new Bench(spool)
+  it('leaves a record gone that was lost in flight, when the others of its batch are delivered', () => {
+    const bench = new Bench(new MemorySpool())
     for (const body of ['a', 'b', 'c']) bench.append(body)
-    const [segment] = bench.segments
-    const trial = trialOf(segment!, 2)
-    bench.log.mark(segment!, 2, 1, waiting)
-    spool.left = 1
-    spool.commit()
-    expect([segment!.committed, segment!.isFileFull, bench.ledger.copy().onDisk]).toEqual([1, true, [1]])
-    spool.takes = true
-    spool.left = infinity
-    expect(bench.log.evict(segment!)).toBe(3)
-    expect([...spool.files.values()].map(({ size }) => size)).toEqual([1, 2])
-    const { spooled, heldBytes } = bench.ledger.read()
-    expect([spooled, heldBytes, bench.memory]).toEqual([3, 0, 0])
-    expect([trial.segment === segment, trial.segment.sequenceOf(trial.index)]).toEqual([false, 2])
-    bench.log.mark(trial.segment, trial.index, 1, ready)
     const batch = bench.take()
-    expect([batch.load(), bodies(batch)]).toEqual(['loaded', ['a', 'b', 'c']])
+    const [segment] = bench.segments
+    trialOf(segment!, 0)
+    bench.log.lose(segment!, 1, 1, 'spool-full')
+    bench.log.mark(segment!, 0, 3, gone, 'delivered')
+    const { delivered, dropped, accepted } = bench.ledger.read()
+    expect([batch.length, delivered, dropped['spool-full'], accepted]).toEqual([3, 2, 1, 3])
+    expect([bench.lost, segment!.trials!.size]).toEqual([['1 of 0: spool-full'], 0])
   })
 
-  it('keeps a newcomer on disk while records in flight that were read from there fill the memory', () => {
-    const bench = new Bench(new MemorySpool(), 100)
-    bench.append('a'.repeat(150))
-    expect(bench.take().load()).toBe('loaded')
-    bench.append('b')
-    const { spooled, inFlight } = bench.ledger.read()
-    expect([spooled, inFlight, bench.lost]).toEqual([1, 1, []])
+  it('counts a record that is sent again and again as retried each time', () => {
+    const bench = new Bench()
+    bench.append('a')
+    for (let attempt = 0; attempt < 300; attempt++) {
+      const batch = bench.take()
+      bench.log.mark(batch.segments[0]!, batch.indexes[0]!, 1, ready)
+    }
+    expect([bench.ledger.read().requests, bench.ledger.read().retries]).toEqual([300, 299])
   })
 
-  it('gives up what comes back from a flight, when it was on disk alone and its file is gone', () => {
+  it('needs no line on disk any more of a record that is delivered', () => {
     const spool = new MemorySpool()
     const bench = new Bench(spool)
     for (const body of ['a', 'b', 'c']) bench.append(body)
-    const [segment] = bench.segments
-    bench.log.evict(segment!)
-    const batch = bench.take(2)
-    batch.load()
-    bench.log.forgetFile(segment!, 'too-old')
-    expect(bench.lost).toEqual(['1 of 0: too-old'])
-    bench.log.mark(segment!, 0, 1, gone, 'delivered')
-    bench.log.mark(segment!, 1, 1, ready)
-    expect(bench.lost).toEqual(['1 of 0: too-old', '1 of 0: too-old'])
-    const { delivered, dropped } = bench.ledger.read()
-    expect([delivered, dropped['too-old'], bench.log.ready]).toEqual([1, 2, 0])
+    spool.commit()
+    bench.settle(bench.take(2))
+    expect([...spool.files.values()].map((lines) => [...lines.keys()])).toEqual([[2]])
+    expect(bench.ledger.copy().onDisk).toEqual([1])
+  })
+
+  it('takes as many as are wanted, over segments, and none that waits', () => {
+    const bench = new Bench()
+    for (const [body, sequence] of [
+      ['a', 3],
+      ['b', 4],
+      ['c', 2 ** 33],
+      ['d', 2 ** 33 + 1],
+    ] as const)
+      bench.append(body, sequence)
+    const none = bench.take(0)
+    bench.log.take(none, 10, 3)
+    expect([none.length, bodies(bench.take(3)), bodies(bench.take())]).toEqual([0, ['a', 'b', 'c'], ['d']])
+    for (const body of ['e', 'f', 'g']) bench.append(body, 2 ** 33 + 2 + body.charCodeAt(0))
+    const segment = bench.segments[1]!
+    bench.log.mark(segment, 3, 1, waiting)
+    expect(bodies(bench.take())).toEqual(['e', 'g'])
+  })
+
+  it('takes a record that is in memory, however full that is, and stays in its segment where another one does not fit', () => {
+    const bench = new Bench(noBacking, 100)
+    bench.append('a'.repeat(90))
+    bench.log.room(60)
+    expect([bench.take().length, bench.segments.length]).toEqual([1, 1])
+  })
+
+  it('fills a segment to its last byte, and begins another one as small as the first', () => {
+    const bench = new Bench()
+    bench.append('a')
+    bench.append('b', 2 ** 33)
+    expect(bench.segments.map(({ memory }) => memory.length)).toEqual([1, 8192])
+    const other = new Bench()
+    other.log.room(10)
+    other.log.room(2 * fullBytes)
+    expect(other.segments.length).toBe(1)
+    for (const letter of ['x', 'y', 'z']) other.append(letter.repeat(fullBytes / 2))
+    expect(other.segments.map(({ count }) => count)).toEqual([2, 1])
+  })
+
+  it('keeps a body that is written while all other records of its segment go', () => {
+    const bench = new Bench()
+    for (let number = 0; number < 200; number++) bench.append('x'.repeat(1000))
+    const batch = bench.take()
+    const { memory, at } = bench.log.room(3)
+    memory.write('new', at)
+    bench.settle(batch)
+    bench.log.append(3, 200, 0, 'none')
+    expect(bodies(bench.take())).toEqual(['new'])
+  })
+
+  it('copies no record in flight, nor what goes out next', () => {
+    const bench = new Bench()
+    for (let number = 0; number < 10; number++) bench.append('x'.repeat(1000))
+    bench.append('y', 2 ** 33)
+    const [first] = bench.segments
+    const batch = bench.take(8)
+    bench.settle(batch, 0, 7)
+    expect(first!.memory.length).toBe(10_000)
+    bench.settle(batch, 7)
+    expect(first!.memory.length).toBe(10_000)
+    const last = bench.take(2)
+    for (const index of [8, 9]) bench.log.mark(first!, index, 1, waiting)
+    expect([last.length, first!.memory.length]).toEqual([2, 2000])
+  })
+
+  it('knows its suspects that wait, the oldest first', () => {
+    const bench = new Bench()
+    for (const [body, sequence] of [
+      ['a', 0],
+      ['b', 1],
+      ['c', 2 ** 33],
+      ['d', 2 ** 33 + 1],
+    ] as const)
+      bench.append(body, sequence)
+    const batch = bench.take()
+    const [first, second] = bench.segments
+    const names = () => [...bench.log.suspects()].map(({ segment, index }) => `${segment === first ? 1 : 2}.${index}`)
+    for (const [segment, index] of [
+      [first!, 1],
+      [second!, 1],
+    ] as const)
+      trialOf(segment, index).blame = suspect
+    for (let at = 3; at >= 0; at--) bench.log.mark(batch.segments[at]!, batch.indexes[at]!, 1, waiting)
+    expect(names()).toEqual(['1.1', '2.1'])
+    trialOf(first!, 0).blame = suspect
+    bench.log.mark(first!, 0, 1, waiting)
+    bench.log.mark(first!, 1, 1, ready)
+    expect(names()).toEqual(['1.0', '2.1'])
+    for (const index of [0, 1]) bench.log.mark(first!, index, 1, gone, 'delivered')
+    expect(names()).toEqual(['2.1'])
+    bench.log.mark(second!, 1, 1, ready)
+    expect(names()).toEqual([])
   })
 })

@@ -79,7 +79,7 @@ export function contentsOf({ lanes }: Delivery): Contents {
 }
 
 function logsOf(lane: Lane) {
-  return [...lane.logs, ...lane.adoptedLogs]
+  return [...lane.logs.all, ...lane.adopted.all]
 }
 
 function walk(lane: Lane) {

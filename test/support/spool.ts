@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -112,15 +112,4 @@ export function filesIn(dir: string): string[] {
   if (!existsSync(dir)) return []
   const entries = readdirSync(dir, { recursive: true, withFileTypes: true })
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-}
-
-/** Close the descriptor of a file that is open, as a faulty program may. */
-export function closeBehindItsBack(path: string): void {
-  for (const name of readdirSync('/proc/self/fd')) {
-    try {
-      if (readlinkSync(`/proc/self/fd/${name}`) === path) closeSync(Number(name))
-    } catch {
-      // The descriptor of the listing itself.
-    }
-  }
 }

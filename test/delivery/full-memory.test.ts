@@ -7,7 +7,7 @@ import { runs } from '../support/full.js'
 import { leave } from '../support/lone-spool.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
-import { pass, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+import { passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
 
 const limits = { maxQueueRecords: 8, maxQueueBytes: 10_000 }
 
@@ -48,7 +48,7 @@ describe('a full memory', () => {
       if (number % 10 === 0) await clock.advance(1)
     }
     expect(delivery.stats().spooled).toBeGreaterThan(100)
-    await pass(clock, 1000)
+    await clock.advance(1000)
     sender.sent.length = 0
     sender.keys.length = 0
     sender.answer = () => answers.delivered

@@ -119,7 +119,7 @@ export class Replay {
     this.#held += next.length
     for (const record of next) {
       this.#delivery.accept(record.lane, record)
-      this.#memory.add(this.#delivery.lanes[record.lane]!.log(record.severity).staged, record.place)
+      this.#memory.add(this.#delivery.lanes[record.lane]!.logs.of(record.severity).staged, record.place)
     }
   }
 

@@ -145,6 +145,7 @@ export class Gates {
     const others = lane.ready + lane.adopted.ready > 0 || (gate.cause === 'paused' && lane.tried.size > 1)
     const asks = atOnce ? others : wait.excessive && lane.hasLastChance
     if (asks && (atOnce || this.#maySend(gate, lane)) && this.#plan.sendProbe(lane)) return
+    if (gate.probeAt !== Number.POSITIVE_INFINITY) gate.probeAt = Math.max(gate.probeAt, gate.wait.notBefore)
     if (gate.probeAt !== Number.POSITIVE_INFINITY || gate.isProbing) return
     gate.isDue = false
     this.#planProbe(gate, gate.attempt++)

@@ -32,9 +32,6 @@ interface RecordLogPlan {
   readonly backing: Backing
 }
 
-/** Sequences of a segment are stored above its base in 32 bits. */
-const mostAbove = 2 ** 32 - 1
-
 /**
  * The records of a lane of one severity, from their acceptance until they are settled, in order of acceptance. A record never leaves
  * its place: what becomes of it is its state there, and changes in {@link mark}.
@@ -57,9 +54,9 @@ export class RecordLog implements SegmentLog, BoundedLog {
     this.#ledger = ledger
     this.#bounds = bounds
     this.#backing = backing
-    const chain = this.#chain
-    this.#states = new RecordStates({ lane, ledger, bounds, chain })
-    this.#eviction = new Eviction({ log: this, ledger, bounds, backing, chain, states: this.#states })
+    const shared = { ledger, bounds, chain: this.#chain }
+    this.#states = new RecordStates({ lane, ...shared })
+    this.#eviction = new Eviction({ log: this, backing, states: this.#states, ...shared })
     bounds.watch(this)
   }
 
@@ -116,7 +113,8 @@ export class RecordLog implements SegmentLog, BoundedLog {
   append(bytes: number, sequence: number, keyLength: number, from: Newcomer): void {
     const span = bytes + keyLength
     this.#chain.staged = span
-    if (sequence - this.#chain.open!.base > mostAbove) this.#moveStaged()
+    // A segment stores sequences above its base in 32 bits.
+    if (sequence - this.#chain.open!.base >= 2 ** 32) this.#moveStaged()
     const segment = this.#chain.open!
     segment.add(bytes, sequence, keyLength)
     segment.held += span
@@ -164,7 +162,6 @@ export class RecordLog implements SegmentLog, BoundedLog {
     this.mark(segment, index, 1, inFlight)
   }
 
-  /** The oldest record that is ready. */
   first(): Ref | undefined {
     const segment = this.#chain.seekReady()
     return segment && { segment, index: segment.cursor }
@@ -179,7 +176,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
   }
 
   oldestSpare(): Ref | undefined {
-    return this.spare.records === 0 ? undefined : this.#chain.oldestSpare()
+    return this.#chain.oldestSpare()
   }
 
   segments(): Iterable<Segment> {

@@ -82,7 +82,7 @@ export class SegmentChain {
       if (later !== undefined && later.base <= segment.base) return
       this.#readyIn = segment
       if (later !== undefined) this.tidy(later)
-    } else if (segment.trials !== undefined) {
+    } else {
       segment.suspectCursor = Math.min(segment.suspectCursor, from)
       if (this.#suspectIn === undefined || segment.base < this.#suspectIn.base) this.#suspectIn = segment
     }

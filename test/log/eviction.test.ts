@@ -220,4 +220,14 @@ describe('a log with a spool', () => {
     bench.settle(batch)
     expect([bench.segments, spool.files.size]).toEqual([[], 0])
   })
+
+  it('can spare what is in memory alone, also where it waits', () => {
+    const { spool, bench, log, segment } = start('a')
+    spool.commit()
+    bench.append('b')
+    bench.append('c')
+    bench.take(2)
+    log.mark(segment, 1, 1, waiting)
+    expect([log.spare.records, log.oldestSpare()]).toEqual([2, { segment, index: 1 }])
+  })
 })

@@ -193,6 +193,19 @@ describe('a log', () => {
     expect([last.length, first!.memory.length]).toEqual([2, 2000])
   })
 
+  it('copies survivors that do not go out next any more, because older records are ready again', () => {
+    const bench = new Bench()
+    bench.append('a')
+    for (let number = 0; number < 10; number++) bench.append('x'.repeat(1000), 2 ** 33 + number)
+    bench.append('y', 2 ** 34)
+    const batch = bench.take(10)
+    const [first, second] = bench.segments
+    bench.settle(batch, 1)
+    expect(second!.memory.length).toBe(10_000)
+    bench.log.mark(first!, 0, 1, ready)
+    expect(second!.memory.length).toBe(1000)
+  })
+
   it('knows its suspects that wait, the oldest first', () => {
     const bench = new Bench()
     for (const [body, sequence] of [

@@ -1,241 +1,222 @@
 import { describe, expect, it } from 'vitest'
-import { type Pending, pendingRecord } from '../../src/delivery/record-queue.js'
+import { Concurrency } from '../../src/delivery/concurrency.js'
+import { Lane } from '../../src/delivery/lane.js'
+import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import { noWait } from '../../src/delivery/rules.js'
-import { type DrainTime, Suspects } from '../../src/delivery/suspects.js'
+import { isHopeless, pressureIsTheirOwn, Suspects } from '../../src/delivery/suspects.js'
+import { Turn } from '../../src/delivery/turn.js'
+import { type Segment, type Trial, waiting } from '../../src/log/segment.js'
+import { trialOf } from '../../src/log/trial.js'
+import { setUp } from '../support/delivery.js'
 import { answers } from '../support/scripted-sender.js'
-import { VirtualClock } from '../support/virtual-clock.js'
 
-const baseMs = 100
-/** The random source is in the middle: a retry comes after half of its longest backoff. */
-const random = () => 0.5
-
-/** Suspects without a delivery around them: a test sends them, and says how that ends. */
+/** The suspects of a lane without a machine around them: a test sends them, and says how that ends. */
 function setUpSuspects({ capMs = 100 } = {}) {
-  const clock = new VirtualClock()
-  const lane = { settled: 0, delivered: 0 }
-  const drains = new Set<DrainTime>()
-  const calls = { due: 0 }
-  const due = () => {
-    calls.due++
+  // The random source is in the middle: a retry comes after half of its longest backoff.
+  const settings = { retry: { baseMs: 100, capMs }, random: () => 0.5 }
+  const turn = new Turn(settings)
+  const suspects = new Suspects({ ...settings, turn })
+  const name = { kind: 'logs', bucket: 'b' } as const
+  const lane = new Lane({
+    name,
+    index: 0,
+    book: new LedgerBook([name]),
+    window: new Concurrency({ maxConnections: 8, maxDepth: () => 1, patienceMs: 1000 }),
+    sender: { carriage: () => ({ sender: 'pipelined', maxDepth: 1 }) },
+    log: () => {
+      throw new Error('no record comes')
+    },
+  })
+  const add = ({ pressed = false, wait = noWait } = {}): Trial => {
+    const trial = trialOf({ states: Uint8Array.of(waiting) } as Segment, 0)
+    suspects.add(lane, trial, { wait, pressed })
+    return trial
   }
-  const suspects = new Suspects({ clock, lane, drains, due, random, retry: { baseMs, capMs } })
-  let sequence = 0
-  const record = (generation = 0) =>
-    pendingRecord({ body: '{}', bytes: 2, severity: 2, idempotencyKey: '' }, { sequence: sequence++, generation })
+  /** Let time pass, and take one that may go out then. */
+  const takeAfter = (ms: number) => {
+    turn.now += ms
+    for (let due = lane.due.take(turn.now); due !== undefined; due = lane.due.take(turn.now)) suspects.isDue(lane, due)
+    return suspects.take(lane)
+  }
   const succeed = () => {
     lane.settled++
     lane.delivered++
   }
-  /** The record is sent alone, and fails. */
-  const fail = (each: Pending) => {
-    suspects.failed(each, answers.failed)
-    suspects.wait(each)
+  /** It was sent alone, and failed. */
+  const fail = (trial: Trial, outcome: Parameters<Suspects['failed']>[2] = answers.failed) => {
+    const rejection = suspects.failed(lane, trial, outcome)
+    suspects.wait(lane, trial, noWait)
+    return rejection
   }
-  /** A suspect that has failed alone so many times. */
-  const failed = async (times: number) => {
-    const each = record()
-    suspects.add(each)
-    for (let time = 0; time < times; time++) {
-      await clock.advance(capMs)
-      suspects.takeAny()
-      fail(each)
-    }
-    return each
+  const drain = ({ last = false } = {}) => {
+    Object.assign(turn, { isDraining: true, drainsSince: turn.now, isLastDrain: last })
   }
-  const drain = ({ last = false, startedAt = clock.now(), deadline = 60_000 } = {}) => {
-    drains.add({ startedAt, deadline, last })
-  }
-  return { clock, lane, calls, suspects, record, succeed, fail, failed, drain }
+  return { turn, lane, suspects, add, takeAfter, succeed, fail, drain }
 }
 
-describe('suspects that are due again', () => {
-  /** Two suspects that failed again and are due; the one that failed first came later. */
-  async function twoDue() {
-    const { clock, suspects, record, fail } = setUpSuspects()
-    const [older, younger] = [record(), record()]
-    for (const each of [younger, older]) {
-      suspects.add(each)
-      await clock.advance(1000)
-      expect(suspects.take()).toBe(each)
-      fail(each)
-      await clock.advance(1000)
-    }
-    return { suspects, older, younger }
-  }
-
-  it('go out in the order in which they came due, so that one that fails often keeps no other back', async () => {
-    const { suspects, older, younger } = await twoDue()
-    expect([suspects.take(), suspects.take(), suspects.take()]).toEqual([younger, older, undefined])
+describe('suspects that are due', () => {
+  it('go out in the order in which they came due; those that never failed alone go first', () => {
+    const { add, takeAfter, fail, succeed } = setUpSuspects()
+    const [first, second] = [add(), add()]
+    expect([takeAfter(100), takeAfter(0)]).toEqual([first, second])
+    succeed()
+    fail(second)
+    fail(first)
+    const fresh = add()
+    expect([takeAfter(100), takeAfter(0), takeAfter(0), takeAfter(0)]).toEqual([fresh, second, first, undefined])
   })
 
-  it('do not go out, and are not remembered, once they are shed', async () => {
-    const { suspects, older, younger } = await twoDue()
-    suspects.removeKnown(younger)
-    expect(suspects.length).toBe(1)
-    expect([suspects.take(), suspects.take()]).toEqual([older, undefined])
+  it('do not go out once they are shed', () => {
+    const { add, takeAfter, fail, succeed } = setUpSuspects()
+    const [first, second] = [add(), add()]
+    takeAfter(100)
+    takeAfter(0)
+    succeed()
+    fail(first)
+    fail(second)
+    first.segment.states[0] = 0
+    expect([takeAfter(100), takeAfter(0)]).toEqual([second, undefined])
+  })
+
+  it('are rejected after eight failures, each with another delivery since the one before', () => {
+    const { lane, add, succeed, fail } = setUpSuspects()
+    const trial = add()
+    for (let failure = 1; failure < 8; failure++) {
+      expect(fail(trial)).toBeUndefined()
+      // Nothing was delivered since, though another record was judged: this failure does not count.
+      lane.settled++
+      expect(fail(trial)).toBeUndefined()
+      succeed()
+    }
+    expect(fail(trial)).toMatchObject({ type: 'rejected', status: 500 })
   })
 })
 
 describe('back-pressure that comes among successes', () => {
-  /** Suspects with back-pressure fail when they first go alone. */
-  function failAlone(set: ReturnType<typeof setUpSuspects>, { count, askedForLess = true }: FailAlone) {
-    for (let index = 0; index < count; index++) {
-      const each = set.record()
-      set.suspects.add(each, askedForLess ? { askedForLess } : {})
-      set.suspects.takeAny()
-      set.fail(each)
-    }
-  }
-  interface FailAlone {
-    readonly count: number
-    readonly askedForLess?: boolean
+  /** Suspects fail when they first go alone. */
+  function failAlone(set: ReturnType<typeof setUpSuspects>, count: number, { pressed = true } = {}) {
+    for (let index = 0; index < count; index++) set.fail(set.add({ pressed }))
   }
 
   it('is meant for single records once most of them fail alone, too', () => {
     const set = setUpSuspects()
     const verdicts = [0, 1, 1, 1].map((count) => {
-      failAlone(set, { count })
-      return set.suspects.pressureIsTheirOwn
+      failAlone(set, count)
+      return pressureIsTheirOwn(set.lane)
     })
     expect(verdicts).toEqual([false, false, false, true])
   })
 
   it('is meant for the rate again when a suspect is taken at its first retry', () => {
     const set = setUpSuspects()
-    failAlone(set, { count: 3 })
-    const innocent = set.record()
-    set.suspects.add(innocent, { askedForLess: true })
-    set.suspects.acquitted(innocent)
-    expect(set.suspects.pressureIsTheirOwn).toBe(false)
+    failAlone(set, 3)
+    set.suspects.acquitted(set.lane, set.add({ pressed: true }))
+    expect(pressureIsTheirOwn(set.lane)).toBe(false)
   })
 
   it('is not judged by suspects that failed in another way', () => {
     const set = setUpSuspects()
-    failAlone(set, { count: 10, askedForLess: false })
-    expect(set.suspects.pressureIsTheirOwn).toBe(false)
+    failAlone(set, 10, { pressed: false })
+    expect(pressureIsTheirOwn(set.lane)).toBe(false)
   })
 
-  it('is judged by the first retry alone: later ones of the same record, and its success after them, change nothing', () => {
+  it('is judged by the first retry alone: later ones, and a success after them, change nothing', () => {
     const set = setUpSuspects()
-    failAlone(set, { count: 2 })
-    const each = set.suspects.takeAny()!
-    set.fail(each)
-    set.fail(each)
-    expect(set.suspects.pressureIsTheirOwn).toBe(false)
-    failAlone(set, { count: 1 })
-    set.suspects.acquitted(each)
-    expect(set.suspects.pressureIsTheirOwn).toBe(true)
+    failAlone(set, 1)
+    const trial = set.add({ pressed: true })
+    for (let time = 0; time < 3; time++) set.fail(trial)
+    expect(pressureIsTheirOwn(set.lane)).toBe(false)
+    failAlone(set, 1)
+    set.suspects.acquitted(set.lane, trial)
+    expect(pressureIsTheirOwn(set.lane)).toBe(true)
+  })
+
+  it('makes a suspect wait for its turn where the connections are busy and others are ready', async () => {
+    const { clock, sender, log } = setUp()
+    let isBusy = true
+    sender.answer = (body) => (body === 'odd' && isBusy ? answers.busy : answers.delivered)
+    for (let number = 0; number < 5; number++) log(`warm ${number}`)
+    await clock.advance(100)
+    sender.latencyMs = 1000
+    // One is answered before the other.
+    log('good')
+    await clock.advance(1)
+    log('odd')
+    await clock.advance(1000)
+    isBusy = false
+    for (let number = 0; number < 30; number++) log(`more ${number}`)
+    sender.sent.length = 0
+    await clock.advance(900)
+    expect(sender.sent.length).toBeGreaterThan(0)
+    expect(sender.sent.length).toBeLessThan(8)
+    expect(sender.sent).not.toContain('odd')
+    await clock.advance(2000)
+    expect(sender.sent).toContain('odd')
   })
 })
 
 describe('the gap between suspects of a lane without success', () => {
-  it('comes after the fifth failure in a row, and not before', async () => {
-    const { suspects, record, fail, failed } = setUpSuspects()
-    const known = await failed(4)
-    const fresh = record()
-    suspects.add(fresh)
-    suspects.releaseNow({ last: false })
-    expect([suspects.take(), suspects.take()]).toEqual([fresh, known])
-    fail(fresh)
-    suspects.releaseNow({ last: false })
-    expect(suspects.take()).toBeUndefined()
+  it('comes after the fifth failure in a row, and not before; it grows, and ends by itself', () => {
+    const { lane, suspects, turn, add, takeAfter, fail } = setUpSuspects({ capMs: 10_000 })
+    const trials = Array.from({ length: 9 }, () => add())
+    trials[0] = takeAfter(100)!
+    for (const [index, gapMs] of [0, 0, 0, 0, 100, 200, 400].entries()) {
+      fail(trials[index]!)
+      expect(suspects.nextAt(lane) - turn.now).toBe(gapMs)
+      if (gapMs > 0) expect(takeAfter(gapMs - 1)).toBeUndefined()
+      const next = takeAfter(gapMs > 0 ? 1 : 0)!
+      expect(next).toBeDefined()
+      trials[index + 1] = next
+    }
+  })
+
+  it.each(['a success of the lane', 'a drain'])('ends with %s', (how) => {
+    const { add, takeAfter, fail, succeed, drain } = setUpSuspects()
+    const trials = Array.from({ length: 7 }, () => add())
+    takeAfter(100)
+    for (const each of trials.slice(0, 5)) fail(each)
+    for (let index = 1; index < 5; index++) trials[index]!.segment.states[0] = 0
+    expect(takeAfter(0)).toBeUndefined()
+    if (how === 'a drain') drain()
+    else succeed()
+    expect(takeAfter(0)).toBeDefined()
   })
 
   it('does not come while the lane has successes in between', () => {
-    const { suspects, record, succeed, fail } = setUpSuspects()
-    const each = record()
-    suspects.add(each)
-    for (let time = 0; time < 8; time++) {
-      suspects.takeAny()
+    const { add, takeAfter, succeed, fail } = setUpSuspects()
+    const trial = add()
+    for (let time = 0; time < 7; time++) {
+      expect(takeAfter(100)).toBe(trial)
       succeed()
-      fail(each)
+      fail(trial)
     }
-    suspects.releaseNow({ last: false })
-    expect(suspects.take()).toBe(each)
-  })
-
-  it('ends by itself, and says so once', async () => {
-    const { clock, calls, suspects, failed } = setUpSuspects({ capMs: 10_000 })
-    const each = await failed(6)
-    suspects.takeAny()
-    suspects.failed(each, answers.failed)
-    // Three failures too many: half of 100 × 2³ ms.
-    suspects.add(each)
-    await clock.advance(60)
-    expect(suspects.length).toBe(1)
-    expect([suspects.take(), suspects.take()]).toEqual([undefined, undefined])
-    expect(clock.timers).toBe(1)
-    calls.due = 0
-    await clock.advance(339)
-    expect(calls.due).toBe(0)
-    await clock.advance(1)
-    expect(calls.due).toBe(1)
-    expect(suspects.take()).toBe(each)
-  })
-
-  it('comes again, with a timer of its own, when it is needed again', async () => {
-    const { clock, calls, suspects, failed, fail } = setUpSuspects()
-    const each = await failed(5)
-    for (let round = 0; round < 3; round++) {
-      suspects.releaseNow({ last: false })
-      expect(suspects.take()).toBeUndefined()
-      calls.due = 0
-      await clock.advance(100)
-      expect(calls.due).toBe(1)
-      expect(suspects.take()).toBe(each)
-      fail(each)
-    }
-  })
-
-  it('ends as soon as a record of the lane is taken', async () => {
-    const { suspects, failed, succeed } = setUpSuspects()
-    const each = await failed(6)
-    suspects.releaseNow({ last: false })
-    expect(suspects.take()).toBeUndefined()
-    succeed()
-    expect(suspects.take()).toBe(each)
-  })
-
-  it('leaves no timer once it is stopped', async () => {
-    const { clock, suspects, failed } = setUpSuspects()
-    await failed(6)
-    suspects.releaseNow({ last: false })
-    suspects.take()
-    expect(clock.timers).toBe(1)
-    suspects.stop()
-    expect(clock.timers).toBe(0)
+    expect(takeAfter(100)).toBe(trial)
   })
 })
 
 describe('the wait of a suspect', () => {
-  it('grows with each failure, and no further than that of the second retry during a drain', async () => {
-    for (const [draining, longestMs] of [
-      [false, 3200],
-      [true, 200],
-    ] as const) {
-      const { clock, suspects, record, drain } = setUpSuspects({ capMs: 10_000 })
-      if (draining) drain()
-      const each = record()
-      suspects.add(each)
-      suspects.takeAny()
-      for (let time = 0; time < 6; time++) suspects.failed(each, answers.failed)
-      suspects.wait(each)
-      await clock.advance(longestMs - 1)
-      expect(suspects.waiting.queue.length).toBe(1)
-      await clock.advance(21)
-      expect(suspects.waiting.queue.length).toBe(0)
-    }
-  })
+  it.each([
+    [false, 3200],
+    [true, 200],
+  ])(
+    'grows with each failure, during a drain (%s) no further than that of the second retry: %d ms',
+    (drains, waitMs) => {
+      const { lane, turn, suspects, add, succeed, drain } = setUpSuspects({ capMs: 10_000 })
+      if (drains) drain()
+      const trial = add()
+      for (let time = 0; time < 6; time++) {
+        succeed()
+        suspects.failed(lane, trial, answers.failed)
+      }
+      suspects.wait(lane, trial, noWait)
+      expect(lane.due.next - turn.now).toBe(waitMs)
+    },
+  )
 
-  it('lasts until the moment that the service named', async () => {
-    const { clock, suspects, record } = setUpSuspects()
-    await clock.advance(10_000)
-    const each = record()
-    suspects.add(each, { wait: { notBefore: 12_000, excessive: false } })
-    await clock.advance(1999)
-    expect(suspects.take()).toBeUndefined()
-    await clock.advance(1)
-    expect(suspects.take()).toBe(each)
+  it('lasts until the moment that the service named', () => {
+    const { add, takeAfter } = setUpSuspects()
+    const trial = add({ wait: { notBefore: 2000, excessive: false } })
+    expect([takeAfter(1999), takeAfter(1)]).toEqual([undefined, trial])
   })
 })
 
@@ -247,53 +228,71 @@ describe('a suspect that failed before others succeeded, during a drain', () => 
     ['waits beside the last drain for a wait that is honoured', asked(false), true, 5000],
     ['waits beside other drains, however long it is', asked(true), false, 5000],
     ['goes out at once where the service asked for no wait', noWait, false, 0],
-  ])('%s', async (_, wait, last, waitMs) => {
-    const { clock, suspects, record, drain } = setUpSuspects()
-    drain()
-    if (last) drain({ last })
-    const each = record()
-    suspects.addLate(each, wait)
-    if (waitMs > 0) await clock.advance(waitMs - 1)
-    if (waitMs > 0) expect(suspects.take()).toBeUndefined()
-    await clock.advance(1)
-    expect(suspects.take()).toBe(each)
+  ])('%s', (_, wait, last, waitMs) => {
+    const { lane, suspects, takeAfter, drain } = setUpSuspects()
+    drain({ last })
+    const trial = trialOf({ states: Uint8Array.of(waiting) } as Segment, 0)
+    Object.assign(trial, wait)
+    suspects.addLate(lane, trial)
+    if (waitMs > 0) expect(takeAfter(waitMs - 1)).toBeUndefined()
+    expect(takeAfter(waitMs > 0 ? 1 : 0)).toBe(trial)
   })
 })
 
-describe('a suspect that a drain gives up', () => {
-  it('goes on waiting while the drain is open', async () => {
-    const { clock, suspects, drain, failed } = setUpSuspects()
+describe('a suspect that failed twice within a drain without a success of its lane', () => {
+  it('is given up, and waits while the drain is open; a later drain sends it', () => {
+    const { turn, lane, add, takeAfter, fail, drain } = setUpSuspects()
     drain()
-    const each = await failed(2)
-    await clock.advance(100)
-    expect(suspects.take()).toBeUndefined()
-    expect(suspects.waiting.queue.length).toBe(1)
-    expect(suspects.takeAny()).toBe(each)
-  })
-
-  it('goes out for a drain that began after its failures', async () => {
-    const { clock, suspects, drain, failed } = setUpSuspects()
-    drain()
-    const each = await failed(2)
-    await clock.advance(1)
-    drain()
-    await clock.advance(100)
-    expect(suspects.take()).toBe(each)
-  })
-
-  it('is counted among the records that the drain waits for, and no later one is', () => {
-    const { suspects, record } = setUpSuspects()
-    const time = { startedAt: 0, deadline: 1000, last: false }
-    for (const generation of [0, 1, 2]) {
-      suspects.add(record(generation), { wait: { notBefore: 2000, excessive: false } })
+    const trial = add()
+    const begunAt = turn.now
+    for (const isGivenUp of [false, true]) {
+      expect(takeAfter(100)).toBe(trial)
+      fail(trial)
+      expect(isHopeless(trial, lane, begunAt)).toBe(isGivenUp)
     }
-    expect([0, 1, 2].map((number) => suspects.givenUp(number, time))).toEqual([1, 2, 3])
+    expect(takeAfter(100)).toBeUndefined()
+    turn.now++
+    drain()
+    expect(takeAfter(100)).toBe(trial)
   })
 
-  it('waits beyond its deadline: a wait that ends with it is waited for', () => {
-    const { suspects, record } = setUpSuspects()
-    suspects.add(record(), { wait: { notBefore: 1000, excessive: false } })
-    const givenUp = (deadline: number) => suspects.givenUp(0, { startedAt: 0, deadline, last: false })
-    expect([givenUp(999), givenUp(1000)]).toEqual([1, 0])
+  it('is not given up any more when the lane succeeds', () => {
+    const { lane, add, takeAfter, fail, succeed, drain } = setUpSuspects()
+    drain()
+    const trial = add()
+    for (let time = 0; time < 2; time++) {
+      takeAfter(100)
+      fail(trial)
+    }
+    succeed()
+    expect(isHopeless(trial, lane, 0)).toBe(false)
+    expect(takeAfter(100)).toBe(trial)
   })
+})
+
+describe('a drain', () => {
+  it.each([
+    [1999, true],
+    [1998, false],
+  ])(
+    'of %d ms waits for a suspect whose Retry-After is over after 1999 ms, or does not: %s',
+    async (timeoutMs, waits) => {
+      const { clock, sender, delivery, log } = setUp()
+      sender.latencyMs = 0
+      for (let number = 0; number < 20; number++) log(`warm ${number}`)
+      await clock.advance(100)
+      sender.answer = (body) => (body === 'odd' ? { ...answers.busy, retryAfterMs: 1999 } : answers.delivered)
+      log('odd')
+      log('good')
+      await clock.advance(0)
+      const at = clock.now()
+      let endedAt = Number.POSITIVE_INFINITY
+      void delivery.flush({ timeoutMs }).then(() => {
+        endedAt = clock.now()
+      })
+      await clock.advance(1999)
+      expect(delivery.stats()).toMatchObject({ delivered: 21, queued: 1 })
+      expect(endedAt - at).toBe(waits ? 1999 : 0)
+    },
+  )
 })

@@ -1,7 +1,7 @@
 import type { UsableConnection } from '../delivery/sender.js'
 
 /** A connection that has been idle for so long is not used again: a NAT may have forgotten it, and then the next request gets no answer. */
-export const longestIdleMs = 15_000
+const longestIdleMs = 15_000
 
 /** A connection that has been idle for so long may be lost without a sign. One that is in use has only just been answered. */
 const doubtfulMs = 1000

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import type { Limits } from '../../src/delivery/plan.js'
 import type { Outcome } from '../../src/delivery/sender.js'
 import { setUp } from '../support/delivery.js'
 import { answers, ScriptedSender } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 /** A delivery that notes when each record is sent. */
-function setUpTimed({ maxDepth = 1, latencyMs = 0, ...limits } = {}) {
+function setUpTimed({
+  maxDepth = 1,
+  latencyMs = 0,
+  ...limits
+}: { maxDepth?: number; latencyMs?: number } & Partial<Limits> = {}) {
   const clock = new VirtualClock()
   const scripted = new ScriptedSender(clock, { maxDepth })
   scripted.latencyMs = latencyMs

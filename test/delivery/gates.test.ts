@@ -5,9 +5,9 @@ import { answers, ScriptedSender } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 /** A delivery that notes when each record is sent. */
-function setUpTimed({ maxDepth = 1, latencyMs = 0, ...limits } = {}) {
+function setUpTimed({ latencyMs = 0, maxQueueRecords = 1000 } = {}) {
   const clock = new VirtualClock()
-  const scripted = new ScriptedSender(clock, { maxDepth })
+  const scripted = new ScriptedSender(clock)
   scripted.latencyMs = latencyMs
   const times: [number, string][] = []
   const send = scripted.send.bind(scripted)
@@ -16,7 +16,7 @@ function setUpTimed({ maxDepth = 1, latencyMs = 0, ...limits } = {}) {
     send(batch)
     for (const body of scripted.sent.slice(from)) times.push([clock.now(), body])
   }
-  const set = setUp({ sender: scripted, limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000, ...limits } }, clock)
+  const set = setUp({ sender: scripted, limits: { maxQueueRecords, maxQueueBytes: 1_000_000 } }, clock)
   const logs = (...bodies: string[]) => {
     for (const body of bodies) set.log(body)
   }

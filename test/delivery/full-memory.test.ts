@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Severity } from '../../src/records/level.js'
@@ -7,7 +8,7 @@ import { runs } from '../support/full.js'
 import { leave } from '../support/lone-spool.js'
 import { silentObserver } from '../support/observer.js'
 import { answers } from '../support/scripted-sender.js'
-import { passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
+import { filesIn, passUntil, setUpSpool, spoolFolder } from '../support/spool.js'
 
 const limits = { maxQueueRecords: 8, maxQueueBytes: 10_000 }
 
@@ -77,6 +78,24 @@ describe('a full memory', () => {
     sender.answer = () => answers.delivered
     await clock.advance(60_000)
     expect(delivery.stats()).toMatchObject({ delivered: 5, spooled: 0, queued: 0 })
+  })
+})
+
+describe('a record that the service rejects', () => {
+  it('goes to the dead letters with its key, and no other does', async () => {
+    const dir = spoolFolder()
+    const { clock, sender, spool, log } = setUpSpool(dir)
+    sender.answer = (body) => (body.includes('bad') ? answers.rejected : answers.delivered)
+    log('{"message":"bad"}')
+    log('{"message":"good"}')
+    await clock.advance(100)
+    spool.close()
+    const letters = filesIn(dir).filter((path) => path.includes('dead-letter'))
+    expect(letters).toHaveLength(1)
+    const text = readFileSync(letters[0]!, 'utf8')
+    expect(text).toContain(sender.keys[0])
+    expect(text).toContain('{"message":"bad"}')
+    expect(text).not.toContain('good')
   })
 })
 

@@ -113,6 +113,18 @@ describe('an outage', () => {
     },
   )
 
+  it('has no wait any more that the service asked for before it took another record', async () => {
+    const { clock, sender, times, logs } = setUpTimed()
+    sender.answer = (body) => (body === 'one' ? { ...answers.busy, retryAfterMs: 9000 } : answers.delivered)
+    logs('one', 'two')
+    await clock.advance(100)
+    sender.answer = () => answers.refused
+    times.length = 0
+    logs('three')
+    await clock.advance(1000)
+    expect(gaps(times)).toEqual([250, 500])
+  })
+
   it('is probed as soon as a record comes, where a probe was due and there was none', async () => {
     const { clock, sender, logs, value, sentIn } = setUpTimed({ maxQueueRecords: 2 })
     sender.answer = (body) => (body.startsWith('value') ? answers.delivered : answers.refused)

@@ -176,6 +176,22 @@ describe('a pause', () => {
   })
 })
 
+describe('a wrong key', () => {
+  it('pauses at once, though other records of the lane were taken meanwhile', async () => {
+    const { clock, sender, states, told, log } = answering()
+    for (let number = 0; number < 20; number++) log(`warm ${number}`)
+    await clock.advance(100)
+    sender.latencyMs = 10
+    sender.answer = (body) => (body === 'late' ? answers.wrongKey : answers.delivered)
+    log('early')
+    await clock.advance(1)
+    log('late')
+    await clock.advance(10)
+    expect(states()).toEqual(['paused', 'paused'])
+    expect(told).toEqual(['logs paused 401'])
+  })
+})
+
 describe('the success of another lane with the same key', () => {
   it('says nothing about a record that was refused: it goes out at once, and is no suspect', async () => {
     const { clock, sender, delivery, states, log, value } = answering()

@@ -270,6 +270,31 @@ describe('a suspect that failed twice within a drain without a success of its la
   })
 })
 
+describe('a suspect that could not be sent', () => {
+  it('says nothing of a lane whose other records are taken meanwhile', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    for (let number = 0; number < 20; number++) log(`warm ${number}`)
+    await clock.advance(100)
+    let attempts = 0
+    sender.latencyMs = 10
+    sender.answer = (body) => {
+      if (body !== 'odd') return answers.delivered
+      return attempts++ === 0 ? answers.failed : answers.refused
+    }
+    const seen = new Set<string>()
+    log('odd')
+    for (let step = 0; step < 400; step++) {
+      // Others are answered in between.
+      await clock.advance(3)
+      log(`beside ${step}`)
+      await clock.advance(2)
+      if (attempts > 1) seen.add(delivery.stats().lanes[0]!.state)
+    }
+    expect(attempts).toBeGreaterThan(2)
+    expect(seen).toEqual(new Set(['open']))
+  })
+})
+
 describe('a drain', () => {
   it.each([
     [1999, true],

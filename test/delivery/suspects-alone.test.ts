@@ -295,6 +295,31 @@ describe('a suspect that could not be sent', () => {
   })
 })
 
+describe('a suspect that tests the service', () => {
+  it('and fails by what may be its own fault is confirmed by the next record at once', async () => {
+    for (const [outcome, isAtOnce] of [
+      [answers.failed, true],
+      [answers.refused, false],
+    ] as const) {
+      const { clock, sender, log } = setUp()
+      sender.answer = (body) => (body === 'odd' ? answers.failed : answers.delivered)
+      log('odd')
+      log('good')
+      await clock.advance(10)
+      // The lane has nothing else: it falls into an outage.
+      sender.answer = () => answers.refused
+      await clock.advance(10_000)
+      sender.answer = () => outcome
+      await clock.advance(16_000)
+      expect(sender.sent.at(-1)).toBe('odd')
+      sender.sent.length = 0
+      log('new')
+      await clock.advance(1)
+      expect(sender.sent).toEqual(isAtOnce ? ['new'] : [])
+    }
+  })
+})
+
 describe('a drain', () => {
   it.each([
     [1999, true],

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import type { Limits } from '../../src/delivery/plan.js'
 import type { Outcome } from '../../src/delivery/sender.js'
 import { setUp } from '../support/delivery.js'
 import { answers, ScriptedSender } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 /** A delivery that notes when each record is sent. */
-function setUpTimed({ latencyMs = 0, maxQueueRecords = 1000, maxDepth = 1 } = {}) {
+function setUpTimed({
+  maxDepth = 1,
+  latencyMs = 0,
+  ...limits
+}: { maxDepth?: number; latencyMs?: number } & Partial<Limits> = {}) {
   const clock = new VirtualClock()
   const scripted = new ScriptedSender(clock, { maxDepth })
   scripted.latencyMs = latencyMs
@@ -16,7 +21,7 @@ function setUpTimed({ latencyMs = 0, maxQueueRecords = 1000, maxDepth = 1 } = {}
     send(batch)
     for (const body of scripted.sent.slice(from)) times.push([clock.now(), body])
   }
-  const set = setUp({ sender: scripted, limits: { maxQueueRecords, maxQueueBytes: 1_000_000 } }, clock)
+  const set = setUp({ sender: scripted, limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000, ...limits } }, clock)
   const logs = (...bodies: string[]) => {
     for (const body of bodies) set.log(body)
   }

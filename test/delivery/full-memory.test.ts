@@ -137,6 +137,33 @@ describe('a drain', () => {
   })
 })
 
+describe('records that another process has left', () => {
+  it('go out a hundred in a tenth of a second, and behind those of this one', async () => {
+    const dir = spoolFolder()
+    leave(
+      dir,
+      Array.from({ length: 250 }, (_, number) => `left ${number}`),
+    )
+    const { clock, sender, spool, delivery, log } = setUpSpool(dir)
+    const counts = new Map<number, number>()
+    sender.before = (bodies) => {
+      const left = bodies.filter((body) => body.includes('left')).length
+      const tenth = Math.floor(clock.now() / 100)
+      counts.set(tenth, (counts.get(tenth) ?? 0) + left)
+    }
+    await passUntil(clock, 10_000, () => delivery.stats().adopted === 250)
+    for (let number = 0; number < 200; number++) log(`{"message":"own ${number}"}`)
+    await clock.advance(0)
+    await passUntil(clock, 10_000, () => delivery.stats().delivered === 450)
+    expect(Math.max(...counts.values())).toBeLessThanOrEqual(200)
+    expect(counts.size).toBeGreaterThanOrEqual(3)
+    const behind = sender.sent.slice(sender.sent.findIndex((body) => body.includes('own')))
+    const lastOwn = behind.findLastIndex((body) => body.includes('own'))
+    expect(behind.slice(0, lastOwn).filter((body) => body.includes('left'))).toEqual([])
+    spool.close()
+  })
+})
+
 describe('the parking of a delivery, before a signal that may end the process', () => {
   /** A delivery in an outage, with a probe in flight. */
   async function parked() {

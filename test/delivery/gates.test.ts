@@ -271,3 +271,50 @@ describe('the end of an outage', () => {
     expect(never![0] - good![0]).toBeLessThanOrEqual(25)
   })
 })
+
+describe('records of one batch that fail together', () => {
+  /** A lane whose next records go out in one batch. */
+  async function setUpBatch() {
+    const set = setUpTimed({ maxDepth: 8 })
+    set.logs(...Array.from({ length: 100 }, (_, number) => `warm ${number}`))
+    await set.clock.advance(100)
+    set.times.length = 0
+    return set
+  }
+
+  it('have the longest of the waits that the service asks for', async () => {
+    const { clock, sender, times, logs } = await setUpBatch()
+    sender.answer = (body) => ({ ...answers.busy, retryAfterMs: body === 'b' ? 9000 : 3000 })
+    logs('a', 'b', 'c')
+    await clock.advance(20_000)
+    expect(times.slice(0, 4).map(([at]) => at)).toEqual([100, 100, 100, 9100])
+  })
+
+  it('are suspects when another one is taken in their place', async () => {
+    const { clock, sender, times, logs } = await setUpBatch()
+    sender.answer = (body) => (body === 'new' ? answers.delivered : answers.failed)
+    logs('a', 'b')
+    await clock.advance(0)
+    expect(times).toHaveLength(2)
+    logs('new')
+    await clock.advance(240)
+    expect(times.map(([, body]) => body)).toEqual(['a', 'b', 'new'])
+    await clock.advance(100)
+    expect(times).toHaveLength(5)
+  })
+
+  it('are none when that one fails, too: they go out at once after the outage', async () => {
+    const { clock, sender, times, logs } = await setUpBatch()
+    sender.answer = (body) => (body === 'newer' ? answers.delivered : answers.failed)
+    logs('a', 'b')
+    await clock.advance(0)
+    logs('new')
+    await clock.advance(0)
+    logs('newer')
+    await clock.advance(2)
+    expect(times.map(([, body]) => body)).toEqual(['a', 'b', 'new'])
+    await clock.advance(250)
+    expect(times.slice(3).map(([, body]) => body)).toEqual(expect.arrayContaining(['newer', 'a', 'b']))
+    expect(times.slice(3).map(([, body]) => body)).not.toContain('new')
+  })
+})

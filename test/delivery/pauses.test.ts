@@ -29,16 +29,18 @@ describe('a refusal', () => {
     }
   })
 
-  it('is confirmed by the same record only where there is no other one', async () => {
-    const { clock, sender, told, log } = setUp()
-    // Of the newest record, which confirms the first, and of the one behind it, the connection breaks.
-    sender.answer = (body) => (body === 'one' ? answers.noBucket : answers.refused)
-    for (const body of ['one', 'two', 'three', 'four']) log(body)
-    await clock.advance(10_000)
-    expect(sender.sent.filter((body) => body === 'one').length).toBeGreaterThan(1)
-    const again = sender.sent.lastIndexOf('one')
-    expect(new Set(sender.sent.slice(0, again)).size).toBe(4)
-    expect(told).toEqual(['logs paused 404'])
+  it('is confirmed by the same record where there is no other one, also if others come while it is on its way', async () => {
+    for (const isAlone of [true, false]) {
+      const { clock, sender, told, log } = setUp()
+      sender.answer = (body) => (body === 'one' ? answers.noBucket : answers.delivered)
+      sender.latencyMs = 10
+      log('one')
+      await clock.advance(265)
+      expect(sender.sent).toEqual(['one', 'one'])
+      if (!isAlone) log('two')
+      await clock.advance(200)
+      expect(told).toEqual(isAlone ? ['logs paused 404'] : [])
+    }
   })
 
   it.each([
@@ -111,6 +113,18 @@ describe('a pause', () => {
     expect(waits).toEqual([30_000, 60_000, 120_000, 240_000, 300_000, 300_000])
   })
 
+  it('is probed with another record at once where the first fails and both have failed before, for waits are long', async () => {
+    for (const bodies of [['one'], ['one', 'two']]) {
+      const { clock, sender, log } = answering()
+      sender.answer = () => answers.noBucket
+      for (const body of bodies) log(body)
+      await clock.advance(20_000)
+      sender.sent.length = 0
+      await clock.advance(11_000)
+      expect(sender.sent.toSorted()).toEqual(bodies)
+    }
+  })
+
   it('is told once for each status, also where probes fail in other ways in between', async () => {
     const { clock, sender, told, log } = answering()
     sender.answer = () => answers.wrongKey
@@ -177,6 +191,14 @@ describe('a pause', () => {
 })
 
 describe('a wrong key', () => {
+  it('is asked about no further, also in answer to a record that was to confirm a failure', async () => {
+    const { clock, sender, states, log } = answering(answers.failed, answers.wrongKey)
+    for (const body of ['one', 'two', 'three', 'four']) log(body)
+    await clock.advance(1000)
+    expect(states()).toEqual(['paused', 'paused'])
+    expect(sender.sent).toEqual(['one', 'four'])
+  })
+
   it('pauses at once, though other records of the lane were taken meanwhile', async () => {
     const { clock, sender, states, told, log } = answering()
     for (let number = 0; number < 20; number++) log(`warm ${number}`)

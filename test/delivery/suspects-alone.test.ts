@@ -295,6 +295,54 @@ describe('a suspect that could not be sent', () => {
   })
 })
 
+describe('a suspect that tests the service', () => {
+  it('and fails by what may be its own fault is confirmed by the next record at once', async () => {
+    for (const [outcome, isAtOnce] of [
+      [answers.failed, true],
+      [answers.refused, false],
+    ] as const) {
+      const { clock, sender, log } = setUp()
+      sender.answer = (body) => (body === 'odd' ? answers.failed : answers.delivered)
+      log('odd')
+      log('good')
+      await clock.advance(10)
+      // The lane has nothing else: it falls into an outage.
+      sender.answer = () => answers.refused
+      await clock.advance(10_000)
+      sender.answer = () => outcome
+      await clock.advance(16_000)
+      expect(sender.sent.at(-1)).toBe('odd')
+      sender.sent.length = 0
+      log('new')
+      await clock.advance(1)
+      expect(sender.sent).toEqual(isAtOnce ? ['new'] : [])
+    }
+  })
+})
+
+describe('the connection of a record', () => {
+  it('is a new one after a retry without an answer, one that was not idle during a drain, and else any', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    const used: string[] = []
+    const send = sender.send.bind(sender)
+    sender.send = (batch) => {
+      used.push(`${batch.textOf(0).body} ${batch.connection}`)
+      send(batch)
+    }
+    sender.answer = (body) => (body === 'odd' ? answers.reset : answers.delivered)
+    log('odd')
+    log('good')
+    await clock.advance(2000)
+    expect(used.slice(0, 4)).toEqual(['odd any', 'good any', 'odd any', 'odd new'])
+    used.length = 0
+    sender.answer = () => answers.delivered
+    log('last')
+    void delivery.flush({ timeoutMs: 1000 })
+    await clock.advance(1000)
+    expect(used).toEqual(expect.arrayContaining(['last lively', 'odd new']))
+  })
+})
+
 describe('a drain', () => {
   it.each([
     [1999, true],

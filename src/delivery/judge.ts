@@ -152,21 +152,30 @@ export class Judge {
     const segment = batch.segments[index]!
     const at = batch.indexes[index]!
     const { log } = segment
-    if (blamed.includes(failed)) {
+    if (blamed.includes(failed) && !(others && this.#wasRefusedTogether(flight, failed))) {
       const trial = trialOf(segment, at)
-      if (others) suspects.add(lane, trial, { wait, pressed: outcome.type === 'retry' && outcome.backPressure })
+      if (others) suspects.add(lane, trial, { wait, pressed: isPressure(outcome) })
       else this.#tried(lane, trial, { failed, isAlone: asked || (lane.gate === undefined && blamed.length === 1) })
       log.mark(segment, at, 1, waiting)
-    } else if (others && successes === 0 && outcome.type === 'retry' && outcome.exchange === 'unsent') {
+    } else if (others && successes === 0 && (isPressure(outcome) || isUnsent(outcome))) {
       const trial = trialOf(segment, at)
+      trial.notBefore = wait.notBefore
+      trial.excessive = wait.excessive
       log.mark(segment, at, 1, waiting)
-      lane.due.add(trial, turn.now + fullJitter(segment.attempts[at]! - 1, retry, random))
+      const backoff = fullJitter(segment.attempts[at]! - 1, retry, random)
+      lane.due.add(trial, Math.max(wait.notBefore, turn.now + backoff))
     } else if (asked) {
       const trial = trialOf(segment, at)
       trial.blame = none
       keep(lane, trial, failed)
       log.mark(segment, at, 1, waiting)
     } else log.mark(segment, at, 1, ready)
+  }
+
+  /** At its first attempt the record was in a batch that the service refused as a whole, for its rate: that shows nothing about the record. */
+  #wasRefusedTogether({ batch, failed, successes }: Flight, { index, outcome }: Failed): boolean {
+    const isFirst = batch.segments[index]!.attempts[batch.indexes[index]!] === 1
+    return isFirst && successes === 0 && failed.length > 1 && isPressure(outcome)
   }
 
   /** The record failed when nothing succeeded. It is sent again when there are no others. */
@@ -248,4 +257,13 @@ function keep(lane: Lane, trial: Trial, { wait }: Failed): void {
   lane.tried.delete(trial)
   lane.tried.add(trial)
   lane.lastTried = trial
+}
+
+/** True for an answer that asks for less. */
+function isPressure(outcome: Failed['outcome']): boolean {
+  return outcome.type === 'retry' && outcome.backPressure
+}
+
+function isUnsent(outcome: Failed['outcome']): boolean {
+  return outcome.type === 'retry' && outcome.exchange === 'unsent'
 }

@@ -160,7 +160,12 @@ export class Driver implements BatchOwner {
     else {
       if (again !== undefined) batch.detach()
       this.#sent.set(batch, { flight, places: again?.places })
-      this.#sender.send(batch)
+      try {
+        this.#sender.send(batch)
+      } catch {
+        // A fault of ours must not reach the application. What has no outcome yet gets no answer.
+        this.onDone(batch)
+      }
     }
   }
 

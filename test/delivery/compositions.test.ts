@@ -268,3 +268,17 @@ describe('a lane whose records have all failed', () => {
     expect(delivery.stats()).toMatchObject({ delivered: 3, queued: 1 })
   })
 })
+
+describe('a sender that throws', () => {
+  it('throws nothing into the application, and its records are sent again', async () => {
+    const { clock, sender, delivery, log } = setUp()
+    const send = sender.send.bind(sender)
+    sender.send = () => {
+      sender.send = send
+      throw new Error('a fault')
+    }
+    for (let number = 0; number < 3; number++) log(`${number}`)
+    await clock.advance(60_000)
+    expect(delivery.stats()).toMatchObject({ accepted: 3, delivered: 3, ambiguousRetries: 3 })
+  })
+})

@@ -116,10 +116,19 @@ class World {
   /** On the clock: the service asks for no requests before. */
   retryAfter = 0
   retried = false
+  readonly faults: unknown[] = []
   readonly delivery: Delivery
 
   constructor() {
-    this.sender.sent = (batch) => this.onSent(batch)
+    this.sender.sent = (batch) => {
+      try {
+        return this.onSent(batch)
+      } catch (fault) {
+        // What a sender throws, delivery catches.
+        this.faults.push(fault)
+        return 0
+      }
+    }
     this.sender.closed = () => {
       for (const record of this.at('queued', 'in flight')) record.place = 'shutdown'
     }
@@ -173,8 +182,8 @@ class World {
   }
 
   /**
-   * Accept a record, and shed by the rule: suspects first, whatever their severity; then the lowest severity first, the oldest first within
-   * it; the newcomer only when no record is below it.
+   * Accept a record, and shed by the rule: suspects first, the oldest first, whatever their severity; then the lowest severity first, the oldest
+   * first within it; the newcomer only when no record is below it.
    */
   accept(
     lane: number,
@@ -217,7 +226,7 @@ class World {
       records.length < maxQueueRecords && bytesOf(records) + newcomer.body.length <= maxQueueBytes
     const candidates = this.at('queued')
       .filter(({ severity, suspect }) => suspect || severity <= newcomer.severity)
-      .sort((a, b) => Number(b.suspect) - Number(a.suspect) || a.severity - b.severity)
+      .sort((a, b) => Number(b.suspect) - Number(a.suspect) || (a.suspect ? 0 : a.severity - b.severity))
     const shed: ModelRecord[] = []
     while (!fits(held.filter((record) => !shed.includes(record)))) {
       const next = candidates.shift()
@@ -299,7 +308,11 @@ class World {
       return
     }
     if (others && !asked && !denied) {
-      for (const { record } of blamed) record.suspect = true
+      // A batch that is refused as a whole, for its rate, shows nothing about a record at its first attempt.
+      const isTogether = failed.length > 1 && outcomes.every(isFailure)
+      for (const { record, outcome } of blamed) {
+        record.suspect ||= !(isTogether && record.attempts === 1 && outcome.type === 'retry' && outcome.backPressure)
+      }
       if (outcomes.some((outcome) => !isFailure(outcome))) this.recover(lane)
       return
     }
@@ -431,6 +444,7 @@ class World {
   }
 
   check(): void {
+    for (const fault of this.faults) throw fault
     const ledger = this.delivery.stats()
     for (const counts of [ledger, ...ledger.lanes]) {
       expect(counts.accepted).toBe(settledTotal(counts) + counts.spooled + counts.queued + counts.inFlight)

@@ -154,7 +154,7 @@ const scenarios: Scenario[] = [
 
 const some = ['500 ms', '50 ms, no pipelining', '20 in flight, beyond refused', 'one by one per connection, 50 ms']
 
-describe('connections and depth, in virtual time', () => {
+describe('connections and depth, in virtual time', { timeout: 120_000 }, () => {
   it.each(rowsOf(scenarios, ({ title }) => some.includes(title)))(
     'reach 90 % of the attainable rate within 10 s, with less than 1 % refused: $title',
     async (scenario) => {

@@ -176,7 +176,7 @@ function setUpLeft() {
 
 const deaths = ['a kill', 'a power loss'] as const
 
-describe('a spool', () => {
+describe('a spool', { timeout: 120_000 }, () => {
   it.each(deaths)('loses no record that was on disk before %s', async (death) => {
     for (let seed = 1; seed <= (full ? 100 : 15); seed++) {
       const { failures } = await killed(seed, death)

@@ -23,7 +23,7 @@ export function openSender(plan: OpenSenderPlan): Sender {
   return alone ? new UndiciSender(plan) : new AutoSender({ ...plan, usesUndici: true })
 }
 
-export interface ExitSenderPlan extends Omit<OpenSenderPlan, 'slots' | 'loop' | 'pipelining'> {
+export interface ExitSenderPlan extends Omit<OpenSenderPlan, 'slots' | 'loop' | 'pipelining' | 'left'> {
   readonly loop: ExitLoop
   /** What the sender before it knows of the service. Where that one is undici's, nothing is pipelined. */
   readonly former: (kind: RecordKind) => Carriage
@@ -42,6 +42,8 @@ export function openExitSender({ former, proxyUrl, ...plan }: ExitSenderPlan): S
     dial: loop.connect({ url, proxyUrl, connectTimeoutMs, ...(ca !== undefined && { ca }) }),
     proxyUrl: new URL(url).protocol === 'http:' ? proxyUrl : undefined,
     usesUndici: false,
+    // Its process ends: nobody can use the news.
+    left() {},
   })
 }
 

@@ -80,7 +80,6 @@ async function senderTo(server: Worker, { requestTimeoutMs }: { requestTimeoutMs
     requestTimeoutMs,
     loop,
     former: () => ({ sender: 'pipelined', maxDepth: 1 }),
-    left() {},
     misread() {},
   })
   const send = (bucket: string, turn: () => void = () => loop.turn(5000)) => {

@@ -214,6 +214,11 @@ export class Delivery {
     return ledger
   }
 
+  /** Give up what is in flight, before its sender is closed: that would look like a failure of the service. {@link drainSync} or {@link leave} comes next. */
+  abandon(): void {
+    this.#driver.abandon()
+  }
+
   /**
    * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. The result is called again and
    * again: it turns the loop for so many milliseconds at most, and returns true when nothing more can be done, or no time is left.

@@ -91,11 +91,16 @@ export class Driver implements BatchOwner {
     return { end }
   }
 
-  /** What is in flight is given up. From here on another loop and another sender do the work. */
-  moveTo(loop: Loop, sender: Sender): void {
-    // The process may end inside a listener, which never returns.
+  /** What is in flight is given up: the process ends, and an answer would come too late. */
+  abandon(): void {
+    // It may end inside a listener, which never returns.
     this.#isBusy = false
     this.happened({ type: 'abandon' })
+  }
+
+  /** {@link abandon}. From here on another loop and another sender do the work. */
+  moveTo(loop: Loop, sender: Sender): void {
+    this.abandon()
     this.#timer?.cancel()
     this.#timer = undefined
     this.#loop = loop

@@ -97,6 +97,7 @@ export class EngineDelivery extends Delivery {
     const deadline = loop.now() + timeoutMs
     const { queued, inFlight } = this.stats()
     if (queued + inFlight === 0 || timeoutMs === 0) return () => true
+    this.abandon()
     const exit = startExit(timeoutMs)
     if (exit === undefined) {
       this.failed(noThread)

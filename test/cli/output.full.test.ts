@@ -6,11 +6,9 @@ import { setUpSpool, spoolFolder } from '../support/spool.js'
 
 async function spoolOfOne(): Promise<string> {
   const dir = spoolFolder()
-  const { log, delivery, clock } = setUpSpool(dir)
+  const { log, end } = setUpSpool(dir)
   log('{"message":"left"}')
-  const closed = delivery.close({ timeoutMs: 0 })
-  await clock.advance(1)
-  await closed
+  await end()
   return dir
 }
 

@@ -96,14 +96,7 @@ export class Delivery {
       nextSequence: () => this.#intake.sequence,
       mayTellLosses: () => !this.#intake.isClosed && this.#bounds.roomy,
     })
-    this.#driver = new Driver({
-      machine: this.#machine,
-      sender: plan.sender,
-      backing,
-      loop,
-      reach,
-      observer,
-    })
+    this.#driver = new Driver({ machine: this.#machine, sender: plan.sender, backing, loop, reach, observer })
   }
 
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
@@ -214,7 +207,7 @@ export class Delivery {
     return ledger
   }
 
-  /** Give up what is in flight, before its sender is closed: that would look like a failure of the service. {@link drainSync} or {@link leave} comes next. */
+  /** Give up what is in flight, before its sender is closed: else that would count as a failure of the service. */
   abandon(): void {
     this.#driver.abandon()
   }

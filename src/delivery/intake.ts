@@ -55,7 +55,7 @@ export class Intake {
     const keyLength = idempotencyKey.length
     const log = lane.logs.of(severity)
     const { memory, at } = log.room(keyLength + bytes)
-    memory.write(idempotencyKey, at, 'latin1')
+    if (keyLength > 0) memory.write(idempotencyKey, at, 'latin1')
     // The characters are ASCII where there are as many as bytes.
     if (bytes === body.length) memory.write(body, at + keyLength, 'latin1')
     else memory.write(body, at + keyLength)

@@ -154,10 +154,10 @@ export class Judge {
     const { log } = segment
     if (blamed.includes(failed) && !(others && this.#wasRefusedTogether(flight, failed))) {
       const trial = trialOf(segment, at)
-      if (others) suspects.add(lane, trial, { wait, pressed: isPressure(outcome) })
+      if (others) suspects.add(lane, trial, { wait, pressed: outcome.type === 'retry' && outcome.backPressure })
       else this.#tried(lane, trial, { failed, isAlone: asked || (lane.gate === undefined && blamed.length === 1) })
       log.mark(segment, at, 1, waiting)
-    } else if (others && successes === 0 && (isPressure(outcome) || isUnsent(outcome))) {
+    } else if (others && successes === 0 && (isBusy(outcome) || isUnsent(outcome))) {
       const trial = trialOf(segment, at)
       trial.notBefore = wait.notBefore
       trial.excessive = wait.excessive
@@ -175,7 +175,7 @@ export class Judge {
   /** At its first attempt the record was in a batch that the service refused as a whole, for its rate: that shows nothing about the record. */
   #wasRefusedTogether({ batch, failed, successes }: Flight, { index, outcome }: Failed): boolean {
     const isFirst = batch.segments[index]!.attempts[batch.indexes[index]!] === 1
-    return isFirst && successes === 0 && failed.length > 1 && isPressure(outcome)
+    return isFirst && successes === 0 && failed.length > 1 && isBusy(outcome)
   }
 
   /** The record failed when nothing succeeded. It is sent again when there are no others. */
@@ -259,9 +259,9 @@ function keep(lane: Lane, trial: Trial, { wait }: Failed): void {
   lane.lastTried = trial
 }
 
-/** True for an answer that asks for less. */
-function isPressure(outcome: Failed['outcome']): boolean {
-  return outcome.type === 'retry' && outcome.backPressure
+/** True for an answer that asks for less. A time-out asks for less, too, but may be the record's own. */
+function isBusy(outcome: Failed['outcome']): boolean {
+  return outcome.type === 'retry' && outcome.exchange === 'answered' && outcome.backPressure
 }
 
 function isUnsent(outcome: Failed['outcome']): boolean {

@@ -42,8 +42,9 @@ export class EngineSender {
     const loop = this.#machine.startExitLoop(withinMs)
     if (loop === undefined) return undefined
     let trouble: string | undefined
-    const misread = (reason: string) => {
-      trouble = `an answer is not understood (${reason}), and only a process that goes on can read it: await close() before it exits`
+    const misread = (reason?: string) => {
+      trouble =
+        reason && `an answer is not understood (${reason}), and an exit has no other reader: await close() before it`
     }
     const former = (kind: RecordKind) => sender.carriage(kind)
     return { loop, sender: openExitSender({ ...this.#plan, loop, former, misread }), trouble: () => trouble }

@@ -27,8 +27,8 @@ export interface ExitSenderPlan extends Omit<OpenSenderPlan, 'slots' | 'loop' | 
   readonly loop: ExitLoop
   /** What the sender before it knows of the service. Where that one is undici's, nothing is pipelined. */
   readonly former: (kind: RecordKind) => Carriage
-  /** An answer is not understood, and no other sender can take over. */
-  readonly misread: (reason: string) => void
+  /** An answer is not understood, and no other sender can take over. Without a reason: an answer has been understood since. */
+  readonly misread: (reason?: string) => void
 }
 
 /** The sender for the end of a process. Undici needs the loop of Node, so that everything goes by the pipelined sender, through a proxy, too. */
@@ -132,6 +132,7 @@ class AutoSender implements Sender {
     if (status < 200 || status >= 300) return
     this.#echoes = echoes
     this.#forgave = false
+    this.#plan.misread?.()
     if (version !== '1.1') this.#leave('single', `the server answers with HTTP/${version}`)
     else if (!last && this.#mode === 'trial') this.#mode = 'pipelined'
   }

@@ -15,11 +15,13 @@ function setUpTimed({
   const scripted = new ScriptedSender(clock, { maxDepth })
   scripted.latencyMs = latencyMs
   const times: [number, string][] = []
+  const batches: string[][] = []
   const send = scripted.send.bind(scripted)
   scripted.send = (batch) => {
     const from = scripted.sent.length
     send(batch)
     for (const body of scripted.sent.slice(from)) times.push([clock.now(), body])
+    batches.push(scripted.sent.slice(from))
   }
   const set = setUp({ sender: scripted, limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000, ...limits } }, clock)
   const logs = (...bodies: string[]) => {
@@ -32,7 +34,7 @@ function setUpTimed({
     await clock.advance(ms)
     return times.slice(from).map(([, body]) => body)
   }
-  return { ...set, sender: scripted, times, logs, states, sentIn }
+  return { ...set, sender: scripted, times, batches, logs, states, sentIn }
 }
 
 const gaps = (times: readonly [number, string][]) => times.slice(1).map(([at], index) => at - times[index]![0])
@@ -272,6 +274,8 @@ describe('the end of an outage', () => {
   })
 })
 
+const timedOut = { ...answers.reset, reason: 'no answer within 10 s', backPressure: true }
+
 describe('records of one batch that fail together', () => {
   /** A lane whose next records go out in one batch. */
   async function setUpBatch() {
@@ -316,5 +320,25 @@ describe('records of one batch that fail together', () => {
     await clock.advance(250)
     expect(times.slice(3).map(([, body]) => body)).toEqual(expect.arrayContaining(['newer', 'a', 'b']))
     expect(times.slice(3).map(([, body]) => body)).not.toContain('new')
+  })
+
+  it.each([
+    ['go out together again where the service was busy: that says nothing of one of them', answers.busy, [['a', 'b']]],
+    ['have a suspect where the first one got no answer in time', timedOut, [['b'], ['a']]],
+    ['are suspects where the service has failed at each of them', answers.failed, [['a'], ['b']]],
+  ] as const)('while another one is taken %s', async (_, outcome, expected) => {
+    const { clock, sender, batches, logs } = await setUpBatch()
+    sender.answer = (body) => (body === 'other' ? answers.delivered : outcome)
+    sender.latencyMs = 100
+    logs('a', 'b')
+    await clock.advance(0)
+    sender.latencyMs = 1
+    logs('other')
+    await clock.advance(50)
+    batches.length = 0
+    await clock.advance(50)
+    sender.answer = () => answers.delivered
+    await clock.advance(2000)
+    expect(batches).toEqual(expected)
   })
 })

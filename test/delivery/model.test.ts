@@ -311,7 +311,8 @@ class World {
       // A batch that is refused as a whole, for its rate, shows nothing about a record at its first attempt.
       const isTogether = failed.length > 1 && outcomes.every(isFailure)
       for (const { record, outcome } of blamed) {
-        record.suspect ||= !(isTogether && record.attempts === 1 && outcome.type === 'retry' && outcome.backPressure)
+        const isBusy = outcome.type === 'retry' && outcome.exchange === 'answered' && outcome.backPressure
+        record.suspect ||= !(isTogether && record.attempts === 1 && isBusy)
       }
       if (outcomes.some((outcome) => !isFailure(outcome))) this.recover(lane)
       return

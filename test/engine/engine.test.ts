@@ -68,6 +68,6 @@ it('an engine says at an exit when the answers of the service need a process tha
   const { queued, lanes } = engine.stats()
   expect(queued).toBe(1)
   expect(lanes.find(({ kind }) => kind === 'values')?.lastError).toMatch(
-    /^an answer is not understood \(.+\), and only a process that goes on can read it: await close\(\) before it exits$/,
+    /^an answer is not understood \(.+\), and an exit has no other reader: await close\(\) before it$/,
   )
 })

@@ -67,6 +67,15 @@ describe('a batch', () => {
     })
   })
 
+  it('that wants a new connection gets one, which is kept for the next batch', async () => {
+    const server = await serve(() => delivered)
+    const sender = senderTo(server.url)
+    for (const connection of ['any', 'any', 'lively', 'new', 'any'] as const) {
+      expect(tally(await sendBatch(sender, bodies(2), { connection }))).toEqual({ delivered: 2 })
+    }
+    expect(server.connections).toBe(2)
+  })
+
   it('keeps every character, whatever it is', async () => {
     const server = await serve(() => delivered)
     const texts = ['plain', 'grüß', '€', '日本語', '👩‍🚀', '\u0000\u007f\u0080\u00ff', 'half \ud83d of a pair']

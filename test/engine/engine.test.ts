@@ -6,7 +6,7 @@ import { SluiceTransport } from 'sluice/winston'
 import { expect, it, onTestFinished } from 'vitest'
 import { Engine } from '../../src/engine/engine.js'
 import { configure } from '../../src/process/configure.js'
-import { FaultServer } from '../support/fault-server.js'
+import { delivered, FaultServer } from '../support/fault-server.js'
 import { settle } from '../support/virtual-clock.js'
 
 const LEVEL = Symbol.for('level')
@@ -70,4 +70,27 @@ it('an engine says at an exit when the answers of the service need a process tha
   expect(lanes.find(({ kind }) => kind === 'values')?.lastError).toMatch(
     /^an answer is not understood \(.+\), and an exit has no other reader: await close\(\) before it$/,
   )
+})
+
+it('an engine at an exit takes the end of its own connections for no failure of the service', async () => {
+  const server = await FaultServer.start()
+  onTestFinished(() => server.close())
+  const arrived = new Promise<void>((arrive) => {
+    server.script = () => {
+      arrive()
+      return { type: 'silence' }
+    }
+  })
+  const { options } = configure({ url: server.url, apiKey: 'k', bucket: 'b' }, 'values')
+  const engine = new Engine(options)
+  engine.value(1, Date.now())
+  await arrived
+  server.script = () => delivered
+  const step = engine.endSync({ timeoutMs: 5000 })
+  const { lanes, ambiguousRetries } = engine.stats()
+  const values = lanes.find(({ kind }) => kind === 'values')
+  expect(values).toMatchObject({ state: 'open', lastError: 'the service did not answer in time' })
+  expect(ambiguousRetries).toBe(1)
+  while (!step(0)) await turn()
+  expect(engine.stats()).toMatchObject({ delivered: 1, queued: 0 })
 })

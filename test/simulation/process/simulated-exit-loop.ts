@@ -2,15 +2,9 @@ import type { buildConnector } from 'undici'
 import type { ExitLoop } from '../../../src/http/exit-loop.js'
 import type { Destination } from '../../../src/http/route.js'
 import { type Dial, socketDial, type Wire, type WireEvents } from '../../../src/http/wire.js'
-import type { Clock, Timer } from '../../../src/runtime/clock.js'
-import { TimeHeap } from '../../support/time-heap.js'
+import type { Clock } from '../../../src/runtime/clock.js'
+import { OwnLoop } from '../../support/own-loop.js'
 import type { SimulatedThread } from '../simulated-thread.js'
-
-interface Alarm {
-  readonly at: number
-  readonly task: () => void
-  cancelled: boolean
-}
 
 export interface SimulatedExitLoopPlan {
   /** Of the thread that is blocked. */
@@ -22,34 +16,15 @@ export interface SimulatedExitLoopPlan {
 }
 
 /** The loop of a thread that may not return to its event loop any more. The sockets are in a thread of their own, as in life. */
-export class SimulatedExitLoop implements ExitLoop {
+export class SimulatedExitLoop extends OwnLoop implements ExitLoop {
   readonly #plan: SimulatedExitLoopPlan
-  readonly #alarms = new TimeHeap<Alarm>()
-  readonly #soon: (() => void)[] = []
   #immediate: (() => void)[] = []
   /** What has come from the other thread. */
   readonly #messages: (() => void)[] = []
 
   constructor(plan: SimulatedExitLoopPlan) {
+    super(plan.clock)
     this.#plan = plan
-  }
-
-  now(): number {
-    return this.#plan.clock.now()
-  }
-
-  schedule(task: () => void, delayMs: number): Timer {
-    const alarm: Alarm = { at: this.now() + Math.max(0, delayMs), task, cancelled: false }
-    this.#alarms.add(alarm)
-    return {
-      cancel() {
-        alarm.cancelled = true
-      },
-    }
-  }
-
-  soon(task: () => void): void {
-    this.#soon.push(task)
   }
 
   immediate(task: () => void): void {
@@ -65,24 +40,14 @@ export class SimulatedExitLoop implements ExitLoop {
   turn(): void {
     const immediate = this.#immediate
     this.#immediate = []
-    this.#run([])
-    this.#run(this.#messages.splice(0))
-    for (let first = this.#alarms.first; first !== undefined && first.at <= this.now(); first = this.#alarms.first) {
-      this.#alarms.removeFirst()
-      if (!first.cancelled) this.#run([first.task])
-    }
-    this.#run(immediate)
+    this.run()
+    for (const message of this.#messages.splice(0)) this.run(message)
+    while (this.nextAt <= this.now()) this.runTimer()
+    for (const task of immediate) this.run(task)
   }
 
   close(): void {
     this.#plan.sockets.kill()
-  }
-
-  #run(tasks: readonly (() => void)[]): void {
-    for (const task of [() => {}, ...tasks]) {
-      task()
-      for (let soon = this.#soon.shift(); soon !== undefined; soon = this.#soon.shift()) soon()
-    }
   }
 
   #open(dial: Dial, events: WireEvents): Wire {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Delivery } from '../../src/delivery/delivery.js'
 import type { DeliveryPlan } from '../../src/delivery/plan.js'
 import type { Outcome, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import type { Backing } from '../../src/log/backing.js'
 import { MemorySpool } from '../log/memory-spool.js'
 import { recordsOf } from '../support/batch.js'
-import { addsUp } from '../support/delivery.js'
+import { addsUp, setUp as setUpDelivery } from '../support/delivery.js'
 import { silentObserver } from '../support/observer.js'
 import { answers, ScriptedSender } from '../support/scripted-sender.js'
 import { VirtualClock } from '../support/virtual-clock.js'
@@ -13,22 +12,7 @@ import { VirtualClock } from '../support/virtual-clock.js'
 function setUp(changes: Partial<DeliveryPlan> = {}, { maxDepth = 1 } = {}) {
   const clock = new VirtualClock()
   const sender = new ScriptedSender(clock, { maxDepth })
-  const delivery = new Delivery({
-    lanes: [{ kind: 'logs', bucket: 'b' }],
-    sender,
-    loop: clock,
-    random: () => 0.5,
-    observer: silentObserver,
-    limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 },
-    maxConnections: 8,
-    maxBatch: 8,
-    requestTimeoutMs: 10_000,
-    retry: { baseMs: 500, capMs: 30_000 },
-    probe: { baseMs: 30_000, capMs: 300_000 },
-    keyPrefix: 'test',
-    ...changes,
-  })
-  const log = (body: string) => delivery.accept(0, { body, severity: 2 })
+  const { delivery, log } = setUpDelivery({ lanes: [{ kind: 'logs', bucket: 'b' }], sender, ...changes }, clock)
   return { clock, sender, delivery, log }
 }
 

@@ -1,10 +1,10 @@
 import { KeyWriter } from '../../src/log/idempotency-key.js'
 import { Spool, type SpoolPlan } from '../../src/spool/spool.js'
-import { Logs, lanes } from './logs.js'
+import { Logs } from './logs.js'
+import { spoolPlan } from './spool.js'
 import { VirtualClock } from './virtual-clock.js'
 import { WatchedFiles } from './watched-files.js'
 
-const hourMs = 3_600_000
 let engines = 0
 
 interface Changes extends Partial<Omit<SpoolPlan, 'clock'>> {
@@ -20,21 +20,8 @@ export function setUpLoneSpool(
   const said: string[] = []
   const disk = new WatchedFiles()
   const keys = new KeyWriter(`engine${++engines}`)
-  const spool = new Spool({
-    dir,
-    url: 'http://127.0.0.1:1/',
-    lanes,
-    keys,
-    maxBytes: 4_194_304,
-    maxAgeMs: 72 * hourMs,
-    sync: false,
-    clock,
-    wallClock: () => 1_700_000_000_000 + clock.now(),
-    random: () => 0.5,
-    report: (text) => said.push(text),
-    files: disk.files,
-    ...changes,
-  })
+  const plan = spoolPlan({ dir, clock, said, keys })
+  const spool = new Spool({ ...plan, maxBytes: 4_194_304, files: disk.files, ...changes })
   const logs = new Logs(spool, { keys, maxQueueBytes })
   spool.start(logs)
   return { clock, said, disk, spool, logs, keys }

@@ -42,26 +42,31 @@ interface Changes {
   readonly clock?: VirtualClock
 }
 
+/** The plan of a spool in virtual time. Its messages go to `said`. */
+export function spoolPlan({
+  said,
+  ...plan
+}: Pick<SpoolPlan, 'dir' | 'keys' | 'clock'> & { readonly said: string[] }): SpoolPlan {
+  return {
+    url: 'http://127.0.0.1:1/',
+    lanes,
+    maxBytes: 1_048_576,
+    maxAgeMs: 72 * hourMs,
+    sync: false,
+    wallClock: () => 1_700_000_000_000 + plan.clock.now(),
+    random: () => 0.5,
+    report: (text) => said.push(text),
+    ...plan,
+  }
+}
+
 /** A delivery with a spool in a real folder, in virtual time, over a scripted sender. */
 export function setUpSpool(dir: string, changes: Changes = {}) {
   const clock = changes.clock ?? new VirtualClock()
   const said: string[] = []
   const sender = new KeyedSender(clock)
   const keyPrefix = `engine${++engines}`
-  const spool = new Spool({
-    dir,
-    url: 'http://127.0.0.1:1/',
-    lanes,
-    keys: new KeyWriter(keyPrefix),
-    maxBytes: 1_048_576,
-    maxAgeMs: 72 * hourMs,
-    sync: false,
-    clock,
-    wallClock: () => 1_700_000_000_000 + clock.now(),
-    random: () => 0.5,
-    report: (text) => said.push(text),
-    ...changes.spool,
-  })
+  const spool = new Spool({ ...spoolPlan({ dir, clock, said, keys: new KeyWriter(keyPrefix) }), ...changes.spool })
   const { delivery, told, log, value } = setUp({ sender, backing: spool, keyPrefix, ...changes.delivery }, clock)
   spool.start(delivery)
   /** The end, as an engine does it. Resolves with the last ledger. */

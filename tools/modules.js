@@ -6,7 +6,7 @@ import { root } from './step.js'
 /**
  * Single modules of the library, for benchmarks and test programs: bundled together with what they import, so that each class exists once.
  *
- * @param {...string} paths below src, such as `delivery/delivery`
+ * @param {...string} paths from src on, such as `delivery/delivery`
  * @returns {Promise<any>} all that they export
  */
 export async function modules(...paths) {

@@ -1,9 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { transformSync } from 'esbuild'
+import { modules } from '../../tools/modules.js'
 
-// The tests' clock, whose time moves only on request; its types are removed, because Node 20 cannot read them.
-const source = readFileSync(new URL('../../test/support/virtual-clock.ts', import.meta.url), 'utf8')
-const { code } = transformSync(source, { loader: 'ts' })
-
-/** @type {typeof import('../../test/support/virtual-clock.ts').VirtualClock} */
-export const VirtualClock = (await import(`data:text/javascript,${encodeURIComponent(code)}`)).VirtualClock
+/** The tests' clock, whose time moves only on request. @type {typeof import('../../test/support/virtual-clock.ts')} */
+export const { VirtualClock } = await modules('../test/support/virtual-clock')

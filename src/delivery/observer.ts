@@ -6,7 +6,7 @@ export interface Observer {
   /** `count` records were given up. */
   dropped(lane: LaneName, loss: { reason: DropReason; count: number }): void
   /** The service refused one record for what it contains. `body` is the record's JSON. */
-  rejected(lane: LaneName, refusal: Rejection & { readonly body: string }): void
+  rejected(lane: LaneName, rejection: Rejection & { readonly body: string }): void
   /** The lane keeps its records until the key, bucket, plan or URL is corrected. */
   paused(lane: LaneName, cause: Refusal): void
   /** The first connection was refused: nothing listens at the address of the service. At most once. */
@@ -33,7 +33,7 @@ export function guarded(observer: Observer): Observer {
   }
   return {
     dropped: (lane, loss) => guard(() => observer.dropped(lane, loss)),
-    rejected: (lane, refusal) => guard(() => observer.rejected(lane, refusal)),
+    rejected: (lane, rejection) => guard(() => observer.rejected(lane, rejection)),
     paused: (lane, cause) => guard(() => observer.paused(lane, cause)),
     unreachable: () => guard(() => observer.unreachable?.()),
     outage: (lane, cause) => guard(() => observer.outage(lane, cause)),

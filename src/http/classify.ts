@@ -40,7 +40,7 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
       reason: `the service redirects${target} (${status}); set that as the URL`,
     }
   }
-  if (recordFaults.has(status)) return refusal(status, readObject(body))
+  if (recordFaults.has(status)) return rejection(status, readObject(body))
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
     const wait = retryAfterMs(retryAfter, wallClockNow)
     return {
@@ -86,10 +86,10 @@ function judged(status: number, body: string): Outcome {
     }
   }
   const answer = read.type === 'json' ? objectOf(read.value) : undefined
-  return answer !== undefined && saysNo(answer) ? refusal(status, answer) : { type: 'delivered' }
+  return answer !== undefined && saysNo(answer) ? rejection(status, answer) : { type: 'delivered' }
 }
 
-function refusal(status: number, answer: Readonly<Record<string, unknown>> | undefined): Outcome {
+function rejection(status: number, answer: Readonly<Record<string, unknown>> | undefined): Outcome {
   const validationErrors = readValidationErrors(answer?.validationErrors)
   const words = readComplaints(answer ?? {})
   const said = words.length === 0 ? '' : `: ${joinedComplaints(words)}`

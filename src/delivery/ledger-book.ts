@@ -1,3 +1,4 @@
+import { ControlBlock, controlBytes, word } from '../control/control-block.js'
 import {
   type DropReason,
   fateOf,
@@ -31,10 +32,7 @@ interface LedgerCopy {
   readonly onDisk: readonly number[]
 }
 
-/** The shared memory has a header, then for each lane its numbers and the text of its last error. */
-const headerBytes = 16
-const shownOffset = 4
-const invalidOffset = 8
+/** The shared memory has a control block, then for each lane its numbers and the text of its last error. */
 const errorBytes = 512
 const rowBytes = rowLength * 8
 const laneBytes = rowBytes + errorBytes
@@ -54,19 +52,19 @@ export class LedgerBook {
   readonly #rows: readonly Float64Array[]
   readonly #errors: readonly Uint8Array[]
 
-  constructor(lanes: readonly LaneName[], memory = new SharedArrayBuffer(headerBytes + lanes.length * laneBytes)) {
+  constructor(lanes: readonly LaneName[], memory = ControlBlock.memory(lanes.length * laneBytes)) {
     this.memory = memory
     this.#lanes = lanes
-    this.#sequence = new Int32Array(memory, 0, 1)
-    this.#header = new Float64Array(memory, invalidOffset, 1)
-    const offset = (lane: number) => headerBytes + lane * laneBytes
+    this.#sequence = new Int32Array(memory, 4 * word.sequence, 1)
+    this.#header = new Float64Array(memory, 4 * word.invalid, 1)
+    const offset = (lane: number) => controlBytes + lane * laneBytes
     this.#rows = lanes.map((_, lane) => new Float64Array(memory, offset(lane), rowLength))
     this.#errors = lanes.map((_, lane) => new Uint8Array(memory, offset(lane) + rowBytes, errorBytes))
   }
 
   /** True for the first caller in the process: it shows the last ledger, and no other thread does. */
   showsLast(): boolean {
-    return Atomics.exchange(new Int32Array(this.memory, shownOffset, 1), 0, 1) === 0
+    return Atomics.exchange(new Int32Array(this.memory, 4 * word.shown, 1), 0, 1) === 0
   }
 
   invalid(): void {

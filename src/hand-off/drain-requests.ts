@@ -1,8 +1,6 @@
+import type { DrainMode } from '../control/control-block.js'
 import type { FlushOptions } from '../engine/ports.js'
 import type { Clock } from '../runtime/clock.js'
-
-/** `park`: flush, and leave the rest to the spool. */
-export type DrainMode = 'flush' | 'park' | 'close'
 
 /** A drain for the engine that delivers. */
 export interface DrainRequest {

@@ -1,10 +1,11 @@
+import type { DrainMode } from '../control/control-block.js'
 import type { Engine } from '../engine/engine.js'
 import type { KeyedValue, PinoLine } from '../engine/ports.js'
 import { type LineFacts, logHead, type MappedLog, type WrittenHead } from '../records/encode.js'
 import type { Severity } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import type { WinstonLine } from '../records/winston-line.js'
-import type { DrainMode, DrainRequest } from './drain-requests.js'
+import type { DrainRequest } from './drain-requests.js'
 
 /**
  * A line of text from the application's thread to the delivery worker. Its first character is the type:

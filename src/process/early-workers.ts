@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads'
+import type { DrainMode } from '../control/control-block.js'
 import { printLine } from '../diagnostics/stderr.js'
-import type { DrainMode } from '../hand-off/drain-requests.js'
 import { after, systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { type RemoteEngine, undelivered } from './remote-engines.js'

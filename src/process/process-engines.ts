@@ -1,11 +1,11 @@
 import { isMainThread, threadId } from 'node:worker_threads'
+import { type Ask, ControlBlock, type DrainMode } from '../control/control-block.js'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
-import type { DrainMode } from '../hand-off/drain-requests.js'
 import { loneOption } from '../options/resolve.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
-import { sharedEnd } from '../runtime/shared-state.js'
+import { processNow, sharedEnd } from '../runtime/shared-state.js'
 import { systemThread } from '../runtime/system-thread.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
@@ -28,16 +28,17 @@ export interface ProcessEnginesSetting {
 }
 
 /**
- * Every engine of the process, from one thread: its own engines directly, those of other threads (pino's workers) through a
- * BroadcastChannel and the shared memory of their ledgers.
+ * Every engine of the process, from one thread: its own engines directly, those of other threads (pino's workers) through the
+ * shared memory of their control blocks, which a BroadcastChannel makes known.
  *
- *     this thread                      pino's worker
- *     flush() ── drain ──────────────▶ engine.flush()
- *             ◀───────────── drained ─
- *     stats() ◀── shared memory ────── ledger
+ *     this thread          shared memory       pino's worker
+ *     flush() ── ask ────▶ control block ────▶ engine.flush()
+ *             ◀────────────────────── answer ─
+ *     stats() ◀─────────── ledger ◀───────────
  */
 export class ProcessEngines {
-  readonly #local = new Map<string, RegisteredEngine>()
+  /** The engines of this thread, and the end of their attention to other threads. */
+  readonly #local = new Map<string, { readonly engine: RegisteredEngine; readonly stop: () => void }>()
   readonly budget: ShutdownBudget
   /** Engines of other threads. */
   readonly remote: RemoteEngines
@@ -82,8 +83,8 @@ export class ProcessEngines {
   }
 
   /** Engines of this thread. */
-  get local(): Iterable<RegisteredEngine> {
-    return this.#local.values()
+  get local(): readonly RegisteredEngine[] {
+    return [...this.#local.values()].map(({ engine }) => engine)
   }
 
   /** True while each engine of another thread is known, and sees this thread's words in shared memory: one that started earlier does not. */
@@ -102,13 +103,16 @@ export class ProcessEngines {
   }
 
   add(engine: RegisteredEngine): void {
-    this.#local.set(engine.id, engine)
+    const block = ControlBlock.open(engine.memory)
+    const stop = block?.whenAsked((ask) => this.#asked(engine, block, ask)) ?? (() => {})
+    this.#local.set(engine.id, { engine, stop })
     if (!engine.options.handleSignals) this.changeSignals('leave')
     this.#announce(engine)
   }
 
   /** Release a closed engine. Its counts stay in the process's ledger. */
   retire(engine: RegisteredEngine): void {
+    this.#local.get(engine.id)?.stop()
     if (!this.#local.delete(engine.id)) return
     this.#retired.keep(engine)
     // The thread may end next.
@@ -118,7 +122,7 @@ export class ProcessEngines {
 
   /** Time for the end of the process, or for a drain of all of it: the longest of its engines. */
   get shutdownTimeoutMs(): number {
-    const local = [...this.#local.values()].map(({ options }) => options.shutdownTimeoutMs)
+    const local = this.local.map(({ options }) => options.shutdownTimeoutMs)
     const remote = this.remote.known.map(({ options }) => options.shutdownTimeoutMs)
     const known = [...local, ...remote]
     // The options of a worker that is still starting are not known yet.
@@ -127,13 +131,13 @@ export class ProcessEngines {
 
   /** The ledgers of engines with the option `debug`. */
   debugLedgers(): Ledger[] {
-    const engines = [...this.#local.values(), ...this.remote.known]
+    const engines = [...this.local, ...this.remote.known]
     return engines.filter(({ options }) => options.debug).map((engine) => engine.stats())
   }
 
   /** The ledger of the whole process. */
   stats(): Ledger {
-    const engines: Figures[] = [this.#retired, ...this.#local.values(), ...this.remote.known]
+    const engines: Figures[] = [this.#retired, ...this.local, ...this.remote.known]
     const ledgers = engines.map((engine) => engine.stats())
     const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, 0)
     const lanes = ledgers.flatMap((ledger) => ledger.lanes)
@@ -142,7 +146,7 @@ export class ProcessEngines {
 
   /** The most that the engines of the process hold in memory, those that are closed left out. */
   capacity(): QueueCapacity {
-    const local = [...this.#local.values()].map(({ options }) => capacityOf(options))
+    const local = this.local.map(({ options }) => capacityOf(options))
     return sumCapacity([...local, ...this.remote.known.flatMap(({ capacity }) => capacity ?? [])])
   }
 
@@ -216,10 +220,21 @@ export class ProcessEngines {
     this.#channel.post({ type: 'engine', id, threadId, systemThread: systemThread(), lanes, memory, ...facts })
   }
 
+  /** Another thread asks an engine of this one for a drain. */
+  #asked(engine: RegisteredEngine, block: ControlBlock, { number, mode, until, brief, told }: Ask): void {
+    const timeoutMs = Math.max(0, until - processNow())
+    if (told) sharedEnd.reportForAll()
+    if (mode === 'park') this.budget.grant(engine, timeoutMs)
+    void engine[mode]({ timeoutMs, brief }).then(() => {
+      this.#rejections.show()
+      block.answer(number)
+    })
+  }
+
   #receive(message: ThreadMessage): void {
     switch (message.type) {
       case 'who':
-        for (const engine of this.#local.values()) this.#announce(engine)
+        for (const engine of this.local) this.#announce(engine)
         this.capture.tell()
         this.offReasons.tell()
         this.#rejections.tell()
@@ -232,20 +247,6 @@ export class ProcessEngines {
         this.changeSignals(message.handleSignals ? 'start' : 'leave')
         this.remote.add(message)
         this.#early.announced(message)
-        return
-      case 'drain': {
-        const { id, mode, request, timeoutMs, brief, told = false } = message
-        if (told) sharedEnd.reportForAll()
-        const engine = this.#local.get(id)
-        if (engine !== undefined && mode === 'park') this.budget.grant(engine, timeoutMs)
-        void engine?.[mode]({ timeoutMs, brief }).then(() => {
-          this.#rejections.show()
-          this.#channel.post({ type: 'drained', request })
-        })
-        return
-      }
-      case 'drained':
-        this.remote.answered(message.request)
         return
       case 'off':
         this.offReasons.receive(message)

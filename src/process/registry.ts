@@ -1,6 +1,6 @@
+import type { DrainMode } from '../control/control-block.js'
 import type { Ledger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
-import type { DrainMode } from '../hand-off/drain-requests.js'
 import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
 import { ProcessEngines } from './process-engines.js'

@@ -1,13 +1,13 @@
-import { isMainThread, threadId } from 'node:worker_threads'
+import { isMainThread } from 'node:worker_threads'
+import { ControlBlock, type DrainMode } from '../control/control-block.js'
 import type { Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { printLine } from '../diagnostics/stderr.js'
-import type { EndOptions, EndStep } from '../engine/ports.js'
+import type { EndOptions, EndStep, FlushOptions } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { counted } from '../errors/counted.js'
-import { type DrainMode, drainGraceMs } from '../hand-off/drain-requests.js'
-import { systemClock } from '../runtime/clock.js'
-import { isNews, sharedEnd } from '../runtime/shared-state.js'
+import { drainGraceMs } from '../hand-off/drain-requests.js'
+import { isNews, processNow, sharedEnd } from '../runtime/shared-state.js'
 import { systemThreadLives } from '../runtime/system-thread.js'
 import type { QueueCapacity } from './queue-capacity.js'
 import type { Figures } from './retired-engines.js'
@@ -19,6 +19,7 @@ export interface RemoteEngine extends Figures {
   readonly id: string
   readonly threadId: number
   readonly options: { readonly shutdownTimeoutMs: number; readonly debug: boolean }
+  readonly block: ControlBlock
   /** Undefined where the engine has not told it. */
   readonly capacity: QueueCapacity | undefined
   /** The last ledger, once its thread is gone. */
@@ -31,21 +32,10 @@ export interface RemoteEngine extends Figures {
   readonly isAtDisk: () => boolean
 }
 
-/** A drain of an engine of another thread, which is brief unless the application has given a time. */
-interface RemoteDrain {
-  readonly engine: RemoteEngine
-  readonly timeoutMs: number
-  /** @default true */
-  readonly brief?: boolean | undefined
-}
-
-/** The engines of other threads. Drains are asked for through a channel, ledgers are read in shared memory. */
+/** The engines of other threads. They announce themselves through a channel. Drains and ledgers are in shared memory. */
 export class RemoteEngines {
   readonly #channel: () => ThreadChannel
   readonly #engines = new Map<string, RemoteEngine>()
-  #asked = 0
-  /** Unanswered requests. */
-  readonly #waiting = new Map<string, { readonly id: string; readonly resolve: () => void }>()
   readonly #budget: ShutdownBudget
   readonly #lost: (engine: RemoteEngine) => void
 
@@ -92,7 +82,8 @@ export class RemoteEngines {
   }
 
   add({ id, lanes, memory, position, systemThread = 0, ...facts }: ThreadMessage & { type: 'engine' }): void {
-    if (this.#engines.has(id)) return
+    const block = ControlBlock.open(memory)
+    if (this.#engines.has(id) || block === undefined) return
     const book = new LedgerBook(lanes, memory)
     const place = position === undefined ? undefined : new WorkerPosition(position)
     const isAtDisk = () => place?.standstill?.at === 'disk' && place.threadLives
@@ -101,34 +92,20 @@ export class RemoteEngines {
     const ended = () => book.ended({ spools })
     const lives = () => systemThreadLives(systemThread)
     const figures = { stats: () => book.read(), ended, showsLast: () => book.showsLast() }
-    this.#engines.set(id, { id, threadId, options, capacity, lives, isAtDisk, ...figures })
+    this.#engines.set(id, { id, threadId, options, block, capacity, lives, isAtDisk, ...figures })
   }
 
-  /** Forget an engine that is gone. Its unanswered requests end. */
+  /** Forget an engine that is gone. Nobody waits for it any more. */
   remove(id: string): RemoteEngine | undefined {
     const engine = this.#engines.get(id)
     this.#engines.delete(id)
-    for (const [request, waiting] of this.#waiting) {
-      if (waiting.id !== id) continue
-      waiting.resolve()
-      this.#waiting.delete(request)
-    }
+    engine?.block.answerAll()
     return engine
-  }
-
-  answered(request: string): void {
-    this.#waiting.get(request)?.resolve()
-    this.#waiting.delete(request)
   }
 
   /** Drain engines at the same time, each within its own `shutdownTimeoutMs` where no time is given. */
   async drain(mode: DrainMode, { engines, ...time }: { engines: readonly RemoteEngine[] } & EndOptions) {
-    const { timeoutMs, brief } = time
-    await Promise.all(
-      engines.map((engine) =>
-        this.#drained(mode, { engine, timeoutMs: timeoutMs ?? engine.options.shutdownTimeoutMs, brief }),
-      ),
-    )
+    await Promise.all(engines.map((engine) => answered(mode, engine, time)))
   }
 
   /** True while there are records that have not had their time to be delivered before the end. */
@@ -141,16 +118,7 @@ export class RemoteEngines {
     const budget = this.#budget
     await Promise.all(
       this.#pending().map(async (engine) => {
-        const timeoutMs = budget.grant(engine)
-        const drained = this.#drained('park', { engine, timeoutMs })
-        await new Promise<void>((resolve) => {
-          // Nothing else keeps the process alive.
-          const timer = systemClock.schedule(resolve, timeoutMs + drainGraceMs('park', timeoutMs) + answerMs, true)
-          void drained.then(() => {
-            timer.cancel()
-            resolve()
-          })
-        })
+        await answered('park', engine, { timeoutMs: budget.grant(engine), holdsProcess: true })
         budget.spend(engine)
       }),
     )
@@ -158,7 +126,7 @@ export class RemoteEngines {
 
   /** The same without waiting for it, at an exit, where pino ends one stream after another. */
   beginParking(): void {
-    for (const engine of this.#pending()) this.#ask('park', { engine, timeoutMs: this.#budget.grant(engine) })
+    for (const engine of this.#pending()) ask('park', engine, { timeoutMs: this.#budget.grant(engine) })
   }
 
   /** Close engines while this thread is held, step by step, each within what is left of its time. Those that `silent` gives have not answered. */
@@ -166,20 +134,12 @@ export class RemoteEngines {
     readonly steps: readonly EndStep[]
     readonly silent: ReadonlySet<RemoteEngine>
   } {
-    const pause = new Int32Array(new SharedArrayBuffer(4))
-    const channel = this.#channel()
     const silent = new Set(engines)
     const steps = engines.map((engine) => {
-      const timeoutMs = this.#budget.remaining(engine)
-      // It keeps the deadline itself, and then has to tell what it has left to its spool.
-      const deadline = systemClock.now() + timeoutMs + drainGraceMs('park', timeoutMs) + answerMs
-      void this.#drained('close', { engine, timeoutMs }, () => void silent.delete(engine))
+      const { drain, until } = ask('close', engine, { timeoutMs: this.#budget.remaining(engine) })
       return (waitMs: number) => {
-        channel.catchUp()
-        const answered = !silent.has(engine) || (!channel.readsSynchronously && undelivered(engine.stats()) === 0)
-        if (answered || systemClock.now() >= deadline || !engine.lives()) return true
-        Atomics.wait(pause, 0, 0, Math.min(waitMs, pollMs))
-        return false
+        if (engine.block.waitAnswered(drain, Math.min(waitMs, pollMs))) silent.delete(engine)
+        return !silent.has(engine) || processNow() >= until || !engine.lives()
       }
     })
     return { steps, silent }
@@ -189,27 +149,28 @@ export class RemoteEngines {
     if (!isMainThread) return []
     return this.known.filter((engine) => undelivered(engine.stats()) > 0 && this.#budget.remaining(engine) > 0)
   }
-
-  #drained(mode: DrainMode, how: RemoteDrain, answered = () => {}): Promise<void> {
-    return new Promise((done) => {
-      const request = this.#ask(mode, how)
-      const resolve = () => {
-        answered()
-        done()
-      }
-      this.#waiting.set(request, { id: how.engine.id, resolve })
-    })
-  }
-
-  #ask(mode: DrainMode, { engine, timeoutMs, brief = true }: RemoteDrain): string {
-    const request = `${threadId}:${++this.#asked}`
-    const told = sharedEnd.isReportedForAll
-    this.#channel().post({ type: 'drain', mode, id: engine.id, request, timeoutMs, brief, told })
-    return request
-  }
 }
 
-/** Interval between two looks at the ledger of another thread, at the end. */
+/** Ask for a drain, which is brief unless the application has given a time. `until`: when its answer is given up. */
+function ask(
+  mode: DrainMode,
+  engine: RemoteEngine,
+  { timeoutMs, brief = true }: EndOptions,
+): { drain: number; until: number } {
+  const withinMs = timeoutMs ?? engine.options.shutdownTimeoutMs
+  const now = processNow()
+  const drain = engine.block.ask({ mode, until: now + withinMs, brief, told: sharedEnd.isReportedForAll })
+  // An engine keeps the deadline itself, and then has to tell what it has left to its spool.
+  return { drain, until: now + withinMs + drainGraceMs('park', withinMs) + answerMs }
+}
+
+/** The same, until it is answered. */
+function answered(mode: DrainMode, engine: RemoteEngine, { holdsProcess, ...time }: FlushOptions): Promise<void> {
+  const { drain, until } = ask(mode, engine, time)
+  return engine.block.whenAnswered(drain, until, holdsProcess)
+}
+
+/** Time between two looks whether another thread lives, at the end. */
 const pollMs = 5
 /** Time for an answer from another thread. */
 export const answerMs = 20

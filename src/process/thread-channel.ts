@@ -1,6 +1,5 @@
 import { BroadcastChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { LaneName } from '../delivery/ledger.js'
-import type { DrainMode } from '../hand-off/drain-requests.js'
 import { runtimeIdentity } from '../options/identity.js'
 import { runtimes } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
@@ -28,18 +27,6 @@ export type ThreadMessage =
       readonly position?: SharedArrayBuffer | undefined
       readonly systemThread?: number | undefined
     }
-  | {
-      readonly type: 'drain'
-      readonly mode: DrainMode
-      readonly id: string
-      readonly request: string
-      readonly timeoutMs: number
-      /** True where a service is not waited for at whose address nothing has ever listened. @default false */
-      readonly brief?: boolean | undefined
-      /** True where the asker tells what is lost from now on. @default false */
-      readonly told?: boolean | undefined
-    }
-  | { readonly type: 'drained'; readonly request: string }
   | { readonly type: 'retired'; readonly id: string }
   | RejectionsMessage
   | LevelMessage
@@ -60,7 +47,7 @@ const messageMs = 50
 
 /** Reaches every other thread of the process that has loaded this package. Does not keep the process alive. */
 export class ThreadChannel {
-  readonly #channel = new BroadcastChannel('sluice.v1')
+  readonly #channel = new BroadcastChannel('sluice.v2')
   readonly #receive: (message: ThreadMessage) => void
 
   constructor(receive: (message: ThreadMessage) => void) {

@@ -11,7 +11,7 @@ const tiers = [
   ['engine'],
   ['diagnostics', 'spool', 'http'],
   ['delivery', 'log', 'volume'],
-  ['records', 'options', 'context'],
+  ['records', 'options', 'context', 'control'],
   ['errors', 'runtime'],
 ]
 

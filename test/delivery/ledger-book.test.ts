@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { controlBytes, word } from '../../src/control/control-block.js'
 import { dropReasons, suppressReasons } from '../../src/delivery/ledger.js'
 import { type Head, LedgerBook, type Origin } from '../../src/delivery/ledger-book.js'
 import { addsUp } from '../support/delivery.js'
@@ -10,14 +11,14 @@ it('adds up for a reader while its writer is interrupted in the middle of a chan
   const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
   book.move(0, 'none', 'queued', 1, 10)
   const reader = new LedgerBook([{ kind: 'logs', bucket: 'b' }], book.memory)
-  const memory = new Float64Array(book.memory, 0)
+  const memory = new Float64Array(book.memory, controlBytes)
   const before = memory.slice()
   book.move(0, 'queued', 'inFlight', 1, 0)
   const after = memory.slice()
-  const changed = [...after.keys()].filter((index) => index > 0 && after[index] !== before[index])
+  const changed = [...after.keys()].filter((index) => after[index] !== before[index])
   memory.set(before)
   // Odd: a change is under way.
-  new Int32Array(book.memory, 0, 1)[0] = 3
+  new Int32Array(book.memory)[word.sequence] = 3
   // Every state between the two: each field is written after the one before.
   for (const index of changed) {
     memory[index] = after[index]!
@@ -27,24 +28,24 @@ it('adds up for a reader while its writer is interrupted in the middle of a chan
 
 it('is the same before and after for a reader whose writer loses its processor in the middle of a change', async () => {
   const book = new LedgerBook([{ kind: 'logs', bucket: 'b' }])
-  const before = new Float64Array(book.memory, 16).slice()
+  const before = new Float64Array(book.memory, controlBytes).slice()
   book.move(0, 'taken', 'queued', 1, 10)
-  const rows = new Float64Array(book.memory, 16)
+  const rows = new Float64Array(book.memory, controlBytes)
   const after = rows.slice()
   rows.set(before)
   // The number is odd, and one field is written. The other ones follow some milliseconds later, in another thread.
-  const sequence = new Int32Array(book.memory, 0, 1)
+  const sequence = new Int32Array(book.memory, 4 * word.sequence, 1)
   const first = after.findIndex((value, index) => value !== before[index])
   rows[first] = after[first]!
   const writer = new Worker(
-    `const { memory, after } = require('node:worker_threads').workerData
-    const sequence = new Int32Array(memory, 0, 1)
+    `const { memory, after, sequenceAt, rowsAt } = require('node:worker_threads').workerData
+    const sequence = new Int32Array(memory, sequenceAt, 1)
     Atomics.store(sequence, 0, 3)
     Atomics.notify(sequence, 0)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5)
-    new Float64Array(memory, 16).set(after)
+    new Float64Array(memory, rowsAt).set(after)
     Atomics.store(sequence, 0, 4)`,
-    { eval: true, workerData: { memory: book.memory, after } },
+    { eval: true, workerData: { memory: book.memory, after, sequenceAt: 4 * word.sequence, rowsAt: controlBytes } },
   )
   Atomics.wait(sequence, 0, 2, 10_000)
   const { ledger, taken } = book.copy()
@@ -253,7 +254,7 @@ describe('a ledger', () => {
     for (const inTheMiddle of [true, false]) {
       const book = new LedgerBook(lanes.slice(0, 1))
       book.move(0, 'none', 'queued', 1, 10)
-      const words = new Int32Array(book.memory, 0, 1)
+      const words = new Int32Array(book.memory, 4 * word.sequence, 1)
       if (inTheMiddle) words[0]!++
       expect(book.abandon('worker-failed', { spools: false })).toEqual([{ lost: 1, spooled: 0 }])
       expect(words[0]! % 2).toBe(0)

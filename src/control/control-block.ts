@@ -1,0 +1,157 @@
+import { systemClock } from '../runtime/clock.js'
+import { processNow } from '../runtime/shared-state.js'
+import { Bell } from './bell.js'
+
+const modes = ['flush', 'park', 'close'] as const
+/** `flush`: send what waits. `park`: the process may end next, so say what is held back, and leave the rest to the spool. `close`: for good. */
+export type DrainMode = (typeof modes)[number]
+
+/** A drain, as its engine is asked for it. */
+export interface Ask {
+  readonly number: number
+  readonly mode: DrainMode
+  /** On the clock that all threads share, in milliseconds. */
+  readonly until: number
+  /** True where a service is not waited for at whose address nothing has ever listened. */
+  readonly brief: boolean
+  /** True where the asker tells what is lost from now on. */
+  readonly told: boolean
+}
+
+/** Int32 words. A later version only appends to them: `words` says how many there are. The ledger has those from `sequence` to `invalid`. */
+export const word = {
+  version: 0,
+  words: 1,
+  sequence: 2,
+  shown: 3,
+  invalid: 4,
+  asks: 6,
+  answers: 7,
+  tickets: 8,
+} as const
+const firstSlotByte = 64
+const slots = 16
+const slotBytes = 32
+/** In a slot, Int32 words and one Float64. */
+const slot = { number: 0, how: 1, answered: 2, until: 2 } as const
+const flags = { brief: 4, told: 8 } as const
+const version = 1
+
+/** Bytes of the control block, before the rows of the ledger. */
+export const controlBytes = firstSlotByte + slots * slotBytes
+
+/**
+ * What threads say to an engine and hear from it, in the memory before its ledger. A drain is a number: any thread asks, and the engine answers
+ * it. Sixteen drains may be open at a time. One that is overwritten by a later one is never answered: its asker gives up at its own deadline.
+ */
+export class ControlBlock {
+  readonly #words: Int32Array
+  readonly #asks: Bell
+  readonly #answers: Bell
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#words = new Int32Array(memory, 0, controlBytes / 4)
+    this.#asks = new Bell(this.#words, word.asks)
+    this.#answers = new Bell(this.#words, word.answers)
+  }
+
+  /** The block of an engine, perhaps of another copy of this package. Undefined for a version that this copy does not know. */
+  static open(memory: SharedArrayBuffer): ControlBlock | undefined {
+    const isKnown = memory.byteLength >= controlBytes && new Int32Array(memory, 0, 1)[word.version] === version
+    return isKnown ? new ControlBlock(memory) : undefined
+  }
+
+  /** Memory for a block, with so many bytes behind it. */
+  static memory(bytes: number): SharedArrayBuffer {
+    const memory = new SharedArrayBuffer(controlBytes + bytes)
+    new Int32Array(memory).set([version, word.tickets + 1])
+    return memory
+  }
+
+  /** Ask the engine for a drain. @returns its number */
+  ask({ mode, until, brief, told }: Omit<Ask, 'number'>): number {
+    const number = Atomics.add(this.#words, word.tickets, 1) + 1
+    const { ints, floats } = this.#slot(number)
+    // Whoever reads the slot meanwhile finds no drain in it.
+    Atomics.store(ints, slot.number, 0)
+    floats[slot.until] = until
+    ints[slot.how] = modes.indexOf(mode) | (brief ? flags.brief : 0) | (told ? flags.told : 0)
+    Atomics.store(ints, slot.number, number)
+    this.#asks.ring()
+    return number
+  }
+
+  isAnswered(drain: number): boolean {
+    return Atomics.load(this.#slot(drain).ints, slot.answered) === drain
+  }
+
+  /** Resolves when the drain is answered, or `until` is over. `holdsProcess`: nothing else keeps the process alive. */
+  whenAnswered(drain: number, until: number, holdsProcess = false): Promise<void> {
+    return new Promise((resolve) => {
+      const settle = () => {
+        stop()
+        timer.cancel()
+        resolve()
+      }
+      const look = () => this.isAnswered(drain) && settle()
+      const stop = this.#answers.heard(look)
+      const timer = systemClock.schedule(settle, until - processNow(), holdsProcess)
+      look()
+    })
+  }
+
+  /** Hold this thread until the drain is answered, for `waitMs` at most. */
+  waitAnswered(drain: number, waitMs: number): boolean {
+    return this.#answers.wait(() => this.isAnswered(drain), waitMs)
+  }
+
+  /** The engine's side: call `drain` for each ask from now on, and for those that no engine before it has answered. @returns stops that */
+  whenAsked(drain: (ask: Ask) => void): () => void {
+    const begun = new Set<number>()
+    const look = () => {
+      const open = this.#open()
+      for (const number of begun) if (!open.some((ask) => ask.number === number)) begun.delete(number)
+      for (const ask of open) {
+        if (begun.has(ask.number)) continue
+        begun.add(ask.number)
+        drain(ask)
+      }
+    }
+    const stop = this.#asks.heard(look)
+    look()
+    return stop
+  }
+
+  answer(drain: number): void {
+    const { ints } = this.#slot(drain)
+    if (Atomics.load(ints, slot.number) === drain) Atomics.store(ints, slot.answered, drain)
+    this.#answers.ring()
+  }
+
+  /** The engine is gone: nobody waits for it any more. */
+  answerAll(): void {
+    for (const { number } of this.#open()) this.answer(number)
+  }
+
+  /** Drains that are not answered. */
+  #open(): Ask[] {
+    const open: Ask[] = []
+    for (let place = 0; place < slots; place++) {
+      const { ints, floats } = this.#slot(place)
+      const number = Atomics.load(ints, slot.number)
+      if (number === 0 || number === Atomics.load(ints, slot.answered)) continue
+      const how = ints[slot.how]!
+      const until = floats[slot.until]!
+      if (Atomics.load(ints, slot.number) !== number) continue
+      const has = (flag: number) => (how & flag) > 0
+      open.push({ number, mode: modes[how & 3]!, until, brief: has(flags.brief), told: has(flags.told) })
+    }
+    return open.sort((a, b) => a.number - b.number)
+  }
+
+  #slot(number: number): { readonly ints: Int32Array; readonly floats: Float64Array } {
+    const at = firstSlotByte + (number % slots) * slotBytes
+    const { buffer } = this.#words
+    return { ints: new Int32Array(buffer, at, 4), floats: new Float64Array(buffer, at, 4) }
+  }
+}

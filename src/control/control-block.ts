@@ -14,8 +14,6 @@ export interface Ask {
   readonly until: number
   /** True where a service is not waited for at whose address nothing has ever listened. */
   readonly brief: boolean
-  /** True where the asker tells what is lost from now on. */
-  readonly told: boolean
 }
 
 /** Int32 words. A later version only appends to them: `words` says how many there are. The ledger has those from `sequence` to `invalid`. */
@@ -28,13 +26,16 @@ export const word = {
   asks: 6,
   answers: 7,
   tickets: 8,
+  toldByMain: 9,
+  endBeganAt: 10,
 } as const
+const knownWords = 12
 const firstSlotByte = 64
 const slots = 16
 const slotBytes = 32
 /** In a slot, Int32 words and one Float64. */
 const slot = { number: 0, how: 1, answered: 2, until: 2 } as const
-const flags = { brief: 4, told: 8 } as const
+const briefFlag = 4
 const version = 1
 
 /** Bytes of the control block, before the rows of the ledger. */
@@ -46,11 +47,13 @@ export const controlBytes = firstSlotByte + slots * slotBytes
  */
 export class ControlBlock {
   readonly #words: Int32Array
+  readonly #endBeganAt: Float64Array
   readonly #asks: Bell
   readonly #answers: Bell
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory, 0, controlBytes / 4)
+    this.#endBeganAt = new Float64Array(memory, 4 * word.endBeganAt, 1)
     this.#asks = new Bell(this.#words, word.asks)
     this.#answers = new Bell(this.#words, word.answers)
   }
@@ -64,18 +67,36 @@ export class ControlBlock {
   /** Memory for a block, with so many bytes behind it. */
   static memory(bytes: number): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(controlBytes + bytes)
-    new Int32Array(memory).set([version, word.tickets + 1])
+    new Int32Array(memory).set([version, knownWords])
     return memory
   }
 
+  /** When the end of the process began, in milliseconds on the clock that all threads share; undefined before. */
+  get endBeganAt(): number | undefined {
+    return this.#endBeganAt[0] || undefined
+  }
+
+  endBegan(at: number): void {
+    this.#endBeganAt[0] = at
+  }
+
+  /** True once the main thread tells what this engine loses at the end. */
+  get isToldByMain(): boolean {
+    return Atomics.load(this.#words, word.toldByMain) === 1
+  }
+
+  tellByMain(): void {
+    Atomics.store(this.#words, word.toldByMain, 1)
+  }
+
   /** Ask the engine for a drain. @returns its number */
-  ask({ mode, until, brief, told }: Omit<Ask, 'number'>): number {
+  ask({ mode, until, brief }: Omit<Ask, 'number'>): number {
     const number = Atomics.add(this.#words, word.tickets, 1) + 1
     const { ints, floats } = this.#slot(number)
     // Whoever reads the slot meanwhile finds no drain in it.
     Atomics.store(ints, slot.number, 0)
     floats[slot.until] = until
-    ints[slot.how] = modes.indexOf(mode) | (brief ? flags.brief : 0) | (told ? flags.told : 0)
+    ints[slot.how] = modes.indexOf(mode) | (brief ? briefFlag : 0)
     Atomics.store(ints, slot.number, number)
     this.#asks.ring()
     return number
@@ -143,8 +164,7 @@ export class ControlBlock {
       const how = ints[slot.how]!
       const until = floats[slot.until]!
       if (Atomics.load(ints, slot.number) !== number) continue
-      const has = (flag: number) => (how & flag) > 0
-      open.push({ number, mode: modes[how & 3]!, until, brief: has(flags.brief), told: has(flags.told) })
+      open.push({ number, mode: modes[how & 3]!, until, brief: (how & briefFlag) > 0 })
     }
     return open.sort((a, b) => a.number - b.number)
   }

@@ -1,5 +1,4 @@
 import { channel } from 'node:diagnostics_channel'
-import { isMainThread } from 'node:worker_threads'
 import { tellOutageAfterMs } from '../delivery/gates.js'
 import type { DropReason, LaneName, LaneReport } from '../delivery/ledger.js'
 import type { Losses, Observer } from '../delivery/observer.js'
@@ -9,7 +8,7 @@ import { counted } from '../errors/counted.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { oneLine } from '../errors/text-of.js'
 import type { Clock } from '../runtime/clock.js'
-import { isNews, sharedEnd } from '../runtime/shared-state.js'
+import { isNews } from '../runtime/shared-state.js'
 import type { SluiceMessages } from './channel-messages.js'
 import { notify } from './error-listeners.js'
 import { lastErrorText, printLine, stderrQuietMs } from './stderr.js'
@@ -68,7 +67,7 @@ export class Reporter implements Observer {
     readonly elsewhere?: readonly ReportedElsewhere[] | undefined
     /** The text that says at once that nothing listens at the address of the service. @default none: such an outage is told when it has lasted */
     readonly nowhere?: string | undefined
-    /** True once the main thread reports what all threads lose at the end. @default of this process */
+    /** True once the main thread reports what all threads lose at the end. @default never */
     readonly isToldByMain?: (() => boolean) | undefined
     /** Deliver a log record of level warn. @default not at all: only a delivery finds a gap in the logs */
     readonly warn?: (message: string) => void
@@ -78,7 +77,7 @@ export class Reporter implements Observer {
     this.#elsewhere = plan.elsewhere ?? []
     this.#nowhere = plan.nowhere
     this.#warn = plan.warn ?? (() => {})
-    this.#isToldByMain = plan.isToldByMain ?? (() => !isMainThread && sharedEnd.isReportedForAll)
+    this.#isToldByMain = plan.isToldByMain ?? (() => false)
     const { print = printLine, print: printOnce = printNews } = plan
     this.#print = (text) => print(oneLine(text))
     this.#printOnce = (text) => printOnce(oneLine(text))

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { isMainThread } from 'node:worker_threads'
+import { ControlBlock } from '../control/control-block.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
@@ -44,6 +46,7 @@ export class Engine implements RecordPort {
   readonly #accepted: AcceptanceWatch['accepted']
   readonly options: ResolvedOptions
   readonly #delivery: EngineDelivery
+  readonly #block: ControlBlock
   readonly #logs: LogIntake
   /** Writes its records. */
   readonly writer: RecordWriter
@@ -69,6 +72,7 @@ export class Engine implements RecordPort {
       print,
       elsewhere,
       nowhere: nothingListens(options),
+      isToldByMain: () => !isMainThread && this.#block.isToldByMain,
       warn: (message) => {
         if (this.#logLane !== -1) this.log(this.writer.warning(message))
       },
@@ -99,6 +103,7 @@ export class Engine implements RecordPort {
       startExit: (withinMs) => sender.startExit(withinMs),
       spool,
     })
+    this.#block = new ControlBlock(this.memory)
     machine.watch?.(this.#delivery)
     this.#logs = new LogIntake({
       options,

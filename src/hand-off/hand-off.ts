@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { isMainThread } from 'node:worker_threads'
+import { ControlBlock } from '../control/control-block.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
@@ -85,7 +87,9 @@ export class HandOff implements RecordPort, EngineClient {
     this.memory = this.#book.memory
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
-    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print })
+    const block = new ControlBlock(this.memory)
+    const isToldByMain = () => !isMainThread && block.isToldByMain
+    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print, isToldByMain })
     const spools = options.spoolDir !== undefined
     this.#account = new HandOffAccount({ lanes: this.lanes, book: this.#book, reporter: this.#reporter, spools })
     this.#drains = new DrainRequests({ clock: machine.clock, ask: (request) => this.#ask(request) })

@@ -97,8 +97,6 @@ export class ThreadStreams {
   readonly #workers = new Map<number, StreamWorker>()
   /** Living threads whose start was seen or that were found later, thread-stream's and others. */
   readonly #seen = new Set<number>()
-  /** Threads that were found by their loggers. */
-  readonly #found = new Set<number>()
   readonly #runsSluice: (threadId: number) => Promise<boolean>
   readonly #ended: (threadId: number) => void
   readonly #held: HeldStreams
@@ -129,7 +127,6 @@ export class ThreadStreams {
     return watchLoggers((stream) => {
       const { worker } = stream as { readonly worker?: StreamWorker }
       if (worker === undefined || this.knows(worker.threadId)) return
-      this.#found.add(worker.threadId)
       this.#add(worker)
     })
   }
@@ -137,11 +134,6 @@ export class ThreadStreams {
   /** True for a thread whose stream, if it has one, is known. */
   knows(threadId: number): boolean {
     return this.#seen.has(threadId)
-  }
-
-  /** True for a thread that started after this module was loaded. */
-  sawStart(threadId: number): boolean {
-    return this.#seen.has(threadId) && !this.#found.has(threadId)
   }
 
   /** True while a thread of thread-stream starts that is not ours. */
@@ -164,7 +156,6 @@ export class ThreadStreams {
     this.#seen.add(threadId)
     worker.once('exit', () => {
       this.#seen.delete(threadId)
-      this.#found.delete(threadId)
       this.#workers.delete(threadId)
       this.#held.release(threadId)
       this.#ended(threadId)

@@ -5,13 +5,14 @@ import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { loneOption } from '../options/resolve.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
-import { processNow, sharedEnd } from '../runtime/shared-state.js'
+import { processNow } from '../runtime/shared-state.js'
 import { systemThread } from '../runtime/system-thread.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { OffReasons } from './off-reasons.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { ProcessDrains } from './process-drains.js'
+import { ProcessEnd } from './process-end.js'
 import { capacityOf, type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
 import type { RegisteredEngine } from './registered-engine.js'
@@ -27,6 +28,14 @@ export interface ProcessEnginesSetting {
   readonly host?: WorkerSource
 }
 
+interface LocalEngine {
+  readonly engine: RegisteredEngine
+  /** Undefined where another copy of this package has opened it, of an unknown version. */
+  readonly block: ControlBlock | undefined
+  /** Ends its attention to other threads. */
+  readonly stop: () => void
+}
+
 /**
  * Every engine of the process, from one thread: its own engines directly, those of other threads (pino's workers) through the
  * shared memory of their control blocks, which a BroadcastChannel makes known.
@@ -37,8 +46,12 @@ export interface ProcessEnginesSetting {
  *     stats() ◀─────────── ledger ◀───────────
  */
 export class ProcessEngines {
-  /** The engines of this thread, and the end of their attention to other threads. */
-  readonly #local = new Map<string, { readonly engine: RegisteredEngine; readonly stop: () => void }>()
+  /** The engines of this thread. */
+  readonly #local = new Map<string, LocalEngine>()
+  readonly end = new ProcessEnd({
+    local: () => [...this.#local.values()].flatMap(({ block }) => block ?? []),
+    remote: () => this.remote.known.map(({ block }) => block),
+  })
   readonly budget: ShutdownBudget
   /** Engines of other threads. */
   readonly remote: RemoteEngines
@@ -53,13 +66,14 @@ export class ProcessEngines {
   /** Of the watch of signals. `start`: records may come. `rest`: perhaps none is left. `leave`: they are the application's. */
   changeSignals: (change: 'start' | 'rest' | 'leave') => unknown = () => {}
 
-  constructor({ budget = new ShutdownBudget(), host = hostProcess }: ProcessEnginesSetting = {}) {
-    this.budget = budget
+  constructor({ budget, host = hostProcess }: ProcessEnginesSetting = {}) {
+    this.budget = budget ?? new ShutdownBudget({ end: this.end })
     this.remote = new RemoteEngines({
       channel: () => this.#channel,
-      budget,
+      budget: this.budget,
+      met: (engine) => this.end.meet(engine.block),
       lost: (engine) => {
-        const ledger = lastLedger(engine)
+        const ledger = lastLedger(engine, { tells: this.end.beganAt === undefined })
         this.#keep({ stats: () => ledger }, engine.threadId)
       },
     })
@@ -87,17 +101,6 @@ export class ProcessEngines {
     return [...this.#local.values()].map(({ engine }) => engine)
   }
 
-  /** True while each engine of another thread is known, and sees this thread's words in shared memory: one that started earlier does not. */
-  get knowsAll(): boolean {
-    const { known } = this.remote
-    return this.hearsAll && known.every((each) => this.#threadStreams.sawStart(each.threadId))
-  }
-
-  /** True while a drain reaches each engine of another thread at once. */
-  get hearsAll(): boolean {
-    return this.#channel.readsSynchronously
-  }
-
   get awaitsWorkers(): boolean {
     return this.#threadStreams.isStarting
   }
@@ -105,7 +108,7 @@ export class ProcessEngines {
   add(engine: RegisteredEngine): void {
     const block = ControlBlock.open(engine.memory)
     const stop = block?.whenAsked((ask) => this.#asked(engine, block, ask)) ?? (() => {})
-    this.#local.set(engine.id, { engine, stop })
+    this.#local.set(engine.id, { engine, block, stop })
     if (!engine.options.handleSignals) this.changeSignals('leave')
     this.#announce(engine)
   }
@@ -221,9 +224,8 @@ export class ProcessEngines {
   }
 
   /** Another thread asks an engine of this one for a drain. */
-  #asked(engine: RegisteredEngine, block: ControlBlock, { number, mode, until, brief, told }: Ask): void {
+  #asked(engine: RegisteredEngine, block: ControlBlock, { number, mode, until, brief }: Ask): void {
     const timeoutMs = Math.max(0, until - processNow())
-    if (told) sharedEnd.reportForAll()
     if (mode === 'park') this.budget.grant(engine, timeoutMs)
     void engine[mode]({ timeoutMs, brief }).then(() => {
       this.#rejections.show()

@@ -7,7 +7,7 @@ import type { EndOptions, EndStep, FlushOptions } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { counted } from '../errors/counted.js'
 import { drainGraceMs } from '../hand-off/drain-requests.js'
-import { isNews, processNow, sharedEnd } from '../runtime/shared-state.js'
+import { isNews, processNow } from '../runtime/shared-state.js'
 import { systemThreadLives } from '../runtime/system-thread.js'
 import type { QueueCapacity } from './queue-capacity.js'
 import type { Figures } from './retired-engines.js'
@@ -37,17 +37,21 @@ export class RemoteEngines {
   readonly #channel: () => ThreadChannel
   readonly #engines = new Map<string, RemoteEngine>()
   readonly #budget: ShutdownBudget
+  readonly #met: (engine: RemoteEngine) => void
   readonly #lost: (engine: RemoteEngine) => void
 
   constructor(plan: {
     /** Read when it is needed: its first message makes the first engine known. */
     readonly channel: () => ThreadChannel
     readonly budget: ShutdownBudget
+    /** Called with each engine that another thread has opened. */
+    readonly met: (engine: RemoteEngine) => void
     /** Called with each engine whose thread has ended before it closed. */
     readonly lost: (engine: RemoteEngine) => void
   }) {
     this.#channel = plan.channel
     this.#budget = plan.budget
+    this.#met = plan.met
     this.#lost = plan.lost
   }
 
@@ -92,7 +96,9 @@ export class RemoteEngines {
     const ended = () => book.ended({ spools })
     const lives = () => systemThreadLives(systemThread)
     const figures = { stats: () => book.read(), ended, showsLast: () => book.showsLast() }
-    this.#engines.set(id, { id, threadId, options, block, capacity, lives, isAtDisk, ...figures })
+    const engine = { id, threadId, options, block, capacity, lives, isAtDisk, ...figures }
+    this.#engines.set(id, engine)
+    this.#met(engine)
   }
 
   /** Forget an engine that is gone. Nobody waits for it any more. */
@@ -159,7 +165,7 @@ function ask(
 ): { drain: number; until: number } {
   const withinMs = timeoutMs ?? engine.options.shutdownTimeoutMs
   const now = processNow()
-  const drain = engine.block.ask({ mode, until: now + withinMs, brief, told: sharedEnd.isReportedForAll })
+  const drain = engine.block.ask({ mode, until: now + withinMs, brief })
   // An engine keeps the deadline itself, and then has to tell what it has left to its spool.
   return { drain, until: now + withinMs + drainGraceMs('park', withinMs) + answerMs }
 }
@@ -180,15 +186,18 @@ export function undelivered({ queued, inFlight }: Pick<Ledger, 'queued' | 'inFli
   return queued + inFlight
 }
 
-/** The ledger of an engine whose thread has ended: it was terminated, or its logger was garbage, which ends a worker of pino. */
-export function lastLedger(engine: RemoteEngine): Ledger {
+/**
+ * The ledger of an engine whose thread has ended: it was terminated, or its logger was garbage, which ends a worker of pino. `tells`: nothing
+ * else tells what is lost with it.
+ */
+export function lastLedger(engine: RemoteEngine, { tells }: { readonly tells: boolean }): Ledger {
   const before = engine.stats()
   const ledger = engine.ended()
   const lost = [ledger.dropped.shutdown - before.dropped.shutdown, 'lost'] as const
   const left = [ledger.spooled - before.spooled, 'left to the spool'] as const
   for (const [count, fate] of [lost, left]) {
-    // At the end of the process its report counts them. Other threads may have found out, too.
-    if (count === 0 || sharedEnd.beganAt !== undefined || !isNews(`${engine.id} ${fate}`)) continue
+    // Other threads may have found out, too.
+    if (count === 0 || !tells || !isNews(`${engine.id} ${fate}`)) continue
     printLine(`${counted(count, 'record')} ${fate}: the worker that delivered them has ended`)
   }
   return ledger

@@ -1,6 +1,6 @@
 import type { Ledger } from '../delivery/ledger.js'
 import { endGraceMs } from '../hand-off/drain-requests.js'
-import { processNow, sharedEnd } from '../runtime/shared-state.js'
+import { processNow } from '../runtime/shared-state.js'
 
 /** A late engine has this share of its time: earlier waits served the records of others. */
 const leastShare = 0.25
@@ -23,8 +23,8 @@ interface Grant {
 export interface ShutdownBudgetPlan {
   /** Monotonic milliseconds, the same in all threads. @default the machine's */
   readonly now?: () => number
-  /** The moment at which the end of the process began. @default the one that all threads share */
-  readonly end?: { readonly beganAt: number | undefined; begin(at: number): void }
+  /** The moment at which the end of the process began. */
+  readonly end: { readonly beganAt: number | undefined; begin(at: number): void }
 }
 
 /**
@@ -36,11 +36,11 @@ export interface ShutdownBudgetPlan {
  */
 export class ShutdownBudget {
   readonly #now: () => number
-  readonly #end: NonNullable<ShutdownBudgetPlan['end']>
+  readonly #end: ShutdownBudgetPlan['end']
   readonly #grants = new WeakMap<Budgeted, Grant>()
   #flushedInVainAt = Number.NEGATIVE_INFINITY
 
-  constructor({ now = processNow, end = sharedEnd }: ShutdownBudgetPlan = {}) {
+  constructor({ now = processNow, end }: ShutdownBudgetPlan) {
     this.#now = now
     this.#end = end
   }

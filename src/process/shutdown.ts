@@ -9,7 +9,7 @@ import { loneOption } from '../options/resolve.js'
 import { runtimes } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
-import { processNow, sharedEnd } from '../runtime/shared-state.js'
+import { processNow } from '../runtime/shared-state.js'
 import { currentCapture, setCapture } from './capture.js'
 import { tellEndIsWatched } from './main-thread.js'
 import type { ProcessEngines } from './process-engines.js'
@@ -153,7 +153,7 @@ export class Shutdown {
     this.#engines.budget.begin(this.#engines.shutdownTimeoutMs, this.#signalAt)
     if (!this.#engines.takeFromStreams(this.#latest))
       this.#print('a worker of pino has not taken its last lines: they are lost')
-    this.#beginEnd({ tellsAll: this.#engines.hearsAll })
+    this.#beginEnd({ tellsAll: true })
     this.#end({ streams: true })
   }
 
@@ -166,15 +166,15 @@ export class Shutdown {
 
   /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
   readonly #begin = (): void => {
-    this.#beginEnd({ tellsAll: this.#comesLast && this.#engines.knowsAll })
+    this.#beginEnd({ tellsAll: this.#comesLast })
   }
 
   /** `tellsAll`: this thread tells what all threads lose from now on. */
   #beginEnd({ tellsAll }: { readonly tellsAll: boolean }): void {
-    const { budget, remote } = this.#engines
+    const { budget, end, remote } = this.#engines
     // A thread that ends is not the end of the process.
     if (isMainThread) budget.begin(this.#engines.shutdownTimeoutMs)
-    if (isMainThread && tellsAll) sharedEnd.reportForAll()
+    if (isMainThread && tellsAll) end.tellHere()
     // After that: a thread that drops records before it tells them itself.
     this.#before = this.#engines.stats()
     remote.beginParking()
@@ -215,7 +215,7 @@ export class Shutdown {
     const { budget } = this.#engines
     // Engines whose close() is under way are among them: its end will not come.
     const engines = [...this.#engines.local]
-    const tellsAll = isMainThread && sharedEnd.isReportedForAll
+    const tellsAll = this.#engines.end.isToldHere
     const droppedBefore = dropped(tellsAll ? [this.#before] : engines.map((engine) => engine.stats()))
     const latest = this.#latest
     const threads = this.#engines.endThreads(which)

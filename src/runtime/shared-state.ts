@@ -2,10 +2,10 @@ import { hostProcess } from './host.js'
 import { sharedMemory } from './shared-memory.js'
 
 /** State of the process in memory that its threads share. */
-const key = 'sluice:state.v1'
+const key = 'sluice:state.v2'
 const news = 64
 const once = ['off', 'misspelt', 'inline'] as const
-const layout = { end: 0, news: 16, once: 16 + 8 * news, capture: 16 + 8 * news + 4 * once.length }
+const layout = { news: 0, once: 8 * news, capture: 8 * news + 4 * once.length }
 const bytes = layout.capture + 4
 
 /** A fact that concerns the whole process and is reported once. */
@@ -16,7 +16,6 @@ let words: ReturnType<typeof openWords> | undefined
 function openWords() {
   const memory = sharedMemory(key, bytes)
   return {
-    end: new BigInt64Array(memory, layout.end, 2),
     news: new BigInt64Array(memory, layout.news, news),
     once: new Int32Array(memory, layout.once, once.length),
     capture: new Int32Array(memory, layout.capture, 1),
@@ -50,26 +49,6 @@ export function isCapturing(): boolean {
 
 export function setCapturing(capturing: boolean): void {
   Atomics.store(state().capture, 0, capturing ? 1 : 0)
-}
-
-/** The end of the process, as every thread sees it. */
-export const sharedEnd = {
-  /** When it began, in milliseconds of {@link processNow}; undefined before. */
-  get beganAt(): number | undefined {
-    const at = Number(Atomics.load(state().end, 0))
-    return at === 0 ? undefined : at
-  },
-  /** The first call counts. */
-  begin(at: number): void {
-    Atomics.compareExchange(state().end, 0, 0n, BigInt(Math.max(1, Math.round(at))))
-  },
-  /** True when the main thread reports the losses of all threads at the end. */
-  get isReportedForAll(): boolean {
-    return Atomics.load(state().end, 1) === 1n
-  },
-  reportForAll(): void {
-    Atomics.store(state().end, 1, 1n)
-  },
 }
 
 const { bun, deno } = process.versions as { bun?: string; deno?: string }

@@ -9,7 +9,7 @@ import { type Ask, ControlBlock } from '../../src/control/control-block.js'
 import { processNow } from '../../src/runtime/shared-state.js'
 import { runs } from '../support/full.js'
 
-const soon = () => ({ mode: 'flush' as const, until: processNow() + 60_000, brief: false, told: false })
+const soon = () => ({ mode: 'flush' as const, until: processNow() + 60_000, brief: false })
 const giveUpAt = () => processNow() + 20_000
 
 const bundle = buildSync({
@@ -48,17 +48,33 @@ describe('a control block', () => {
     expect(ControlBlock.open(new SharedArrayBuffer(16))).toBe(undefined)
   })
 
+  it('tells the end of the process to the thread of the engine', async () => {
+    const memory = ControlBlock.memory(0)
+    const block = ControlBlock.open(memory)!
+    const told = `
+      block.whenAsked(({ number }) => parentPort.postMessage([block.endBeganAt, block.isToldByMain]))
+      parentPort.postMessage([block.endBeganAt, block.isToldByMain])
+      setInterval(() => {}, 1000)`
+    const thread = threadWith(memory, told)
+    expect(await once(thread, 'message')).toEqual([[undefined, false]])
+    block.endBegan(12.5)
+    block.tellByMain()
+    block.ask(soon())
+    expect(await once(thread, 'message')).toEqual([[12.5, true]])
+    await thread.terminate()
+  })
+
   it('carries a drain to another thread, and its answer back', async () => {
     const memory = ControlBlock.memory(0)
     const block = ControlBlock.open(memory)!
     const thread = threadWith(memory, answering)
     await once(thread, 'message')
     const until = processNow() + 1234.5
-    const number = block.ask({ mode: 'park', until, brief: true, told: true })
+    const number = block.ask({ mode: 'park', until, brief: true })
     const asked = once(thread, 'message')
     await block.whenAnswered(number, giveUpAt())
     expect(block.isAnswered(number)).toBe(true)
-    expect(await asked).toEqual([{ number, mode: 'park', until, brief: true, told: true }])
+    expect(await asked).toEqual([{ number, mode: 'park', until, brief: true }])
     await thread.terminate()
   })
 

@@ -8,15 +8,20 @@ const lookMs = 10
  * thread-stream's `flushSync` waits ten seconds for a stuck worker, more than the end of a process may take. This one waits only while the
  * worker takes lines. For that it replaces `Atomics.wait` during the call.
  *
- * @throws when the worker takes none for a second, and at the deadline
+ * @param plan `isStarting`: on a busy machine it takes seconds until the worker takes its first line
+ * @throws when the worker takes none for a second, unless it is starting, and at the deadline
  */
 export function flushWhileItTakes(
   stream: { flushSync(): void },
-  { progress, deadline }: { readonly progress: () => number; readonly deadline: number },
+  {
+    progress,
+    deadline,
+    isStarting = false,
+  }: { readonly progress: () => number; readonly deadline: number; readonly isStarting?: boolean },
 ): void {
   const { wait } = Atomics
   let seen = progress()
-  let patientUntil = systemClock.now() + patienceMs
+  let patientUntil = isStarting ? deadline : systemClock.now() + patienceMs
   const isStuck = () => {
     const now = systemClock.now()
     if (progress() !== seen) patientUntil = now + patienceMs

@@ -198,16 +198,18 @@ export class ThreadStreams {
   }
 
   /**
-   * Hold this thread until the workers that run Sluice have taken all that was written to them, until `deadline` on the clock at most. False
-   * when one has not.
+   * Hold this thread until the workers that run Sluice have taken all that was written to them, and those that are still starting, which may
+   * run it: until `deadline` on the clock at most. False when one has not.
    */
   takeSync({ runsSluice, accepted, deadline }: TakePlan): boolean {
     let all = true
     for (const [threadId, worker] of this.#workers) {
       const stream = worker.stream?.deref()
-      if (stream === undefined || stream.destroyed || ownStreams.has(stream) || !runsSluice(threadId)) continue
+      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
+      const isKnown = runsSluice(threadId)
+      if (!isKnown && stream.ready) continue
       try {
-        flushWhileItTakes(stream, { progress: () => accepted(threadId), deadline })
+        flushWhileItTakes(stream, { progress: () => accepted(threadId), deadline, isStarting: !isKnown })
       } catch {
         all = false
       }

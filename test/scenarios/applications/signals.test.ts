@@ -107,6 +107,24 @@ describe('a signal to an application without a listener of its own', () => {
     expect(ended.ms).toBeLessThan(atOnceMs)
   })
 
+  const slowly = { NODE_OPTIONS: `--require ${join(import.meta.dirname, '../../fixtures/slow-preload.cjs')}` }
+
+  it('delivers what pino’s worker takes only when most of the time is over, because it starts slowly', async () => {
+    const ended = await endBySignal('pino', { variables: { IMPORT: 'first', STARTING: '1', ...slowly } })
+    expect(ended).toMatchObject({ by: 'SIGTERM', stderr: '' })
+    expect(await stored('pino')).toBe(1000)
+  })
+
+  it('says that lines are lost where pino’s worker does not start in time', async () => {
+    const short = { SLUICE_SHUTDOWN_TIMEOUT_MS: '1000' }
+    const ended = await endBySignal('pino', { variables: { IMPORT: 'first', STARTING: '1', ...slowly, ...short } })
+    expect(ended).toMatchObject({
+      by: 'SIGTERM',
+      stderr: 'sluice: a worker of pino has not taken its last lines: they are lost\n',
+    })
+    expect(await stored('pino')).toBe(0)
+  })
+
   it.runIf(full)('delivers beside the package signal-exit', async () => {
     const ended = await endBySignal('track', { variables: { SIGNAL_EXIT: '1' } })
     expect(ended).toMatchObject({ by: 'SIGTERM' })

@@ -19,6 +19,8 @@ import { seeded } from '../support/seeded.js'
 /** One send of a flight that has not ended. */
 interface Sent {
   readonly flight: Flight
+  /** What goes out: the batch of the flight, or what is sent again of it. */
+  readonly batch: Batch
   /** Indexes in the flight of the records without an outcome. */
   readonly left: Set<number>
 }
@@ -132,15 +134,32 @@ export class World {
     this.#shed.clear()
   }
 
-  /** Some outcomes of one send. Returns false where nothing is under way. */
+  /** Records that dead engines have left come to the first lane. */
+  adopt(count: number): void {
+    const [lane] = this.lanes
+    const log = lane!.adopted.of(2)
+    for (let each = 0; each < count; each++) {
+      log.room(2)
+      log.append(2, this.#sequence++, 0, 'adopted')
+    }
+    this.step({ type: 'came', lane: lane! })
+  }
+
+  /** Some outcomes of one send, those of neighbours together. Does nothing where nothing is under way. */
   answer(pick: number, share: number, outcome: Outcome): void {
     const sent = this.sends[pick % Math.max(1, this.sends.length)]
     if (sent === undefined) return
     const all = [...sent.left]
-    for (const index of all.slice(0, Math.ceil(all.length * share))) {
-      sent.left.delete(index)
-      this.#noteTaken(sent.flight, index, outcome)
-      this.step({ type: 'settled', flight: sent.flight, index, count: 1, outcome })
+    const answered = all.slice(0, Math.ceil(all.length * share))
+    for (let from = 0; from < answered.length; ) {
+      const index = answered[from]!
+      let count = 0
+      for (; answered[from + count] === index + count; count++) {
+        sent.left.delete(index + count)
+        this.#noteTaken(sent.flight, index + count, outcome)
+      }
+      this.step({ type: 'settled', flight: sent.flight, index, count, outcome })
+      from += count
     }
   }
 
@@ -220,7 +239,7 @@ export class World {
         const { flight, again } = command
         const places = again?.places ?? flight.open.keys()
         if (this.isDiskSlow && again === undefined) later.push(flight)
-        else this.sends.push({ flight, left: new Set(places) })
+        else this.sends.push({ flight, batch: again?.batch ?? flight.batch, left: new Set(places) })
       }
     }
     this.isDiskSlow = false
@@ -250,7 +269,7 @@ export class World {
     const { maxConnections } = this.#plan
     const places = placesOf(lane)
     const counts = { queued: 0, inFlight: 0 }
-    for (const log of lane.logs.all) {
+    for (const log of [...lane.logs.all, ...lane.adopted.all]) {
       for (const segment of log.segments()) {
         for (let index = 0; index < segment.count; index++) {
           const state = segment.states[index]!

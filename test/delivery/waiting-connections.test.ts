@@ -242,6 +242,7 @@ describe('suspects', () => {
     }
     await clock.advance(200)
     // They go alone one after the other. None of them is due again when the gap ends.
+    sender.answer = () => ({ ...answers.busy, retryAfterMs: 60_000 })
     sender.latencyMs = () => 107
     await clock.advance(1500)
     const [fifth, sixth] = sender.sent.slice(-2)

@@ -32,6 +32,7 @@ export interface WorldPlan {
   readonly maxDepth: number
 }
 
+export const record = { lane: 0, severity: 2, key: '' } as const
 const delivered: Outcome = { type: 'delivered' }
 
 /** A machine over logs in memory, and the rules that hold after each of its steps. */
@@ -309,6 +310,31 @@ export class World {
       )
     }
   }
+}
+
+/** A machine whose lane sends several records at once, and rests. */
+export function setUpWorld(plan: Partial<WorldPlan> = {}) {
+  const world = new World({ maxConnections: 8, isRepeatable: true, maxQueueRecords: 1000, maxDepth: 8, ...plan })
+  const logs = (count: number, lane = 0) => {
+    for (let each = 0; each < count; each++) world.add({ ...record, lane })
+  }
+  const answerAll = () => {
+    while (world.sends.length > 0) {
+      world.wait(1)
+      world.end(0, delivered)
+    }
+  }
+  /** Records that come together go out together. */
+  const together = (come: () => void) => {
+    world.step({ type: 'calm', ms: 10 })
+    come()
+    world.wait(10)
+    world.step({ type: 'calm', ms: 0 })
+  }
+  const burst = (count: number) => together(() => logs(count))
+  logs(60)
+  answerAll()
+  return { world, logs, together, burst, answerAll }
 }
 
 /** How many places each record has that waits or is in flight. */

@@ -1,5 +1,5 @@
 import { isWaiting } from '../log/due-heap.js'
-import { none, ready, type Trial, together, waiting } from '../log/segment.js'
+import { alone, none, ready, type Trial, together, waiting } from '../log/segment.js'
 import { doubled } from './backoff.js'
 import type { Drains } from './drains.js'
 import { Gate, type Lane } from './lane.js'
@@ -24,7 +24,6 @@ export class Gates {
   readonly #outage = new Gate('outage')
   readonly #key = new Gate('paused')
   readonly #refusals: Refusals
-  #isStopped = false
 
   constructor(plan: GatesPlan) {
     this.#plan = plan
@@ -118,19 +117,7 @@ export class Gates {
 
   /** A probe has ended and says nothing: the next one comes as if it had never been. */
   goOn(gate: Gate): void {
-    if (this.#isStopped || gate.lanes.size === 0 || gate.probeAt !== Number.POSITIVE_INFINITY || gate.isProbing) return
-    this.#planProbe(gate, gate.attempt)
-  }
-
-  /** Send no probe any more, and tell no outage. */
-  stop(): void {
-    this.#isStopped = true
-    for (const lane of this.#plan.lanes) {
-      lane.outage = undefined
-      if (lane.gate === undefined) continue
-      lane.gate.probeAt = Number.POSITIVE_INFINITY
-      lane.gate.isDue = false
-    }
+    if (gate.probeAt === Number.POSITIVE_INFINITY && !gate.isProbing) this.#planProbe(gate, gate.attempt)
   }
 
   /**
@@ -145,7 +132,7 @@ export class Gates {
     const others = lane.ready + lane.adopted.ready > 0 || (gate.cause === 'paused' && lane.tried.size > 1)
     const asks = atOnce ? others : wait.excessive && lane.hasLastChance
     if (asks && (atOnce || this.#maySend(gate, lane)) && this.#plan.sendProbe(lane)) return
-    if (gate.probeAt !== Number.POSITIVE_INFINITY) gate.probeAt = Math.max(gate.probeAt, gate.wait.notBefore)
+    gate.probeAt = Math.max(gate.probeAt, gate.wait.notBefore)
     if (gate.probeAt !== Number.POSITIVE_INFINITY || gate.isProbing) return
     gate.isDue = false
     this.#planProbe(gate, gate.attempt++)
@@ -177,12 +164,11 @@ export class Gates {
     const { turn, suspects } = this.#plan
     for (const trial of lane.tried) {
       if (!isWaiting(trial)) continue
-      const verdict = verdictOn(trial, { isProven, isConfirming: lane.isConfirming, now: turn.now })
-      if (verdict === 'suspect') {
+      if (trial.blame === none) lane.due.add(trial, turn.now + (turn.isDraining ? 0 : turn.backoffMs(0)))
+      else if (isProven && isToBlame(trial, { isConfirming: lane.isConfirming, now: turn.now })) {
         suspects.addLate(lane, trial)
         trial.segment.log.mark(trial.segment, trial.index, 1, waiting)
-      } else if (verdict === 'unsent') lane.due.add(trial, turn.now + (turn.isDraining ? 0 : turn.backoffMs(0)))
-      else {
+      } else {
         trial.wasAlone ||= isProven && trial.blame !== together
         trial.blame = none
         trial.segment.log.mark(trial.segment, trial.index, 1, ready)
@@ -197,13 +183,13 @@ export class Gates {
     return gate.wait.notBefore <= now || lane.honour(gate.wait) <= now
   }
 
-  /** Send the next probe. */
+  /** Send the next probe. Lanes probe in turn. */
   #fire(gate: Gate): void {
     gate.probeAt = Number.POSITIVE_INFINITY
-    const lanes = [...gate.lanes]
-    for (let step = 0; step < lanes.length; step++) {
-      if (!this.#plan.sendProbe(lanes[(gate.turn + step) % lanes.length]!)) continue
-      gate.turn += step + 1
+    for (const lane of gate.lanes) {
+      if (!this.#plan.sendProbe(lane)) continue
+      gate.lanes.delete(lane)
+      gate.lanes.add(lane)
       gate.isDue = false
       return
     }
@@ -211,7 +197,6 @@ export class Gates {
   }
 
   #planProbe(gate: Gate, attempt: number): void {
-    if (this.#isStopped) return
     const { turn, probe } = this.#plan
     const waitMs = gate.cause === 'paused' ? doubled(attempt, probe) : turn.backoffMs(attempt)
     gate.probeAt = Math.max(turn.now + waitMs, gate.wait.notBefore)
@@ -243,16 +228,12 @@ const maxLateMs = 1000
 const shortlyMs = 60_000
 
 /**
- * The verdict on a record that failed before its lane recovered. When the first other record was taken, all records that may be at fault are.
- * Else those are that failed alone, so shortly before that the service was hardly to blame, or in the second outage.
+ * True for a record that failed before its lane recovered, and is a suspect now. When the first other record was taken, all records that may
+ * be at fault are. Else those are that failed alone, so shortly before that the service was hardly to blame, or in the second outage.
  */
-function verdictOn(
+function isToBlame(
   { blame, wasAlone, failedAt }: Pick<Trial, 'blame' | 'wasAlone' | 'failedAt'>,
-  { isProven, isConfirming, now }: { readonly isProven: boolean; readonly isConfirming: boolean; readonly now: number },
-): 'suspect' | 'unsent' | 'ready' {
-  if (blame === none) return 'unsent'
-  if (!isProven) return 'ready'
-  if (isConfirming) return 'suspect'
-  if (blame === together) return 'ready'
-  return wasAlone || failedAt >= now - shortlyMs ? 'suspect' : 'ready'
+  { isConfirming, now }: { readonly isConfirming: boolean; readonly now: number },
+): boolean {
+  return isConfirming || (blame === alone && (wasAlone || failedAt >= now - shortlyMs))
 }

@@ -180,10 +180,8 @@ export class Judge {
 
   /** The record failed when nothing succeeded. It is sent again when there are no others. */
   #tried(lane: Lane, trial: Trial, { failed, isAlone }: { readonly failed: Failed; readonly isAlone: boolean }): void {
-    if (isAlone) {
-      trial.failedAt = this.#plan.turn.now
-      trial.blame = alone
-    } else if (trial.blame !== alone) trial.blame = together
+    if (isAlone) trial.failedAt = this.#plan.turn.now
+    trial.blame = isAlone ? alone : together
     keep(lane, trial, failed)
   }
 
@@ -195,7 +193,7 @@ export class Judge {
     const own = blamed.length > 0
     if (asked) {
       // Another record is sent at once, unless this was the second one, for the next probe of a pause is far away.
-      const isFirst = lane.gate?.cause === 'paused' && !lane.isConfirming
+      const isFirst = lane.gate!.cause === 'paused' && !lane.isConfirming
       lane.isConfirming = own && ((lane.isConfirming && isSame) || isFirst)
     } else if (lane.gate === undefined) lane.isConfirming = own
     // Of a batch one record counts: records that stood together confirm nothing of each other.

@@ -186,7 +186,7 @@ export class Lane {
 export class Gate {
   /** `outage`: the service is out of reach or fails. `paused`: it refuses the key, the bucket or the plan. */
   readonly cause: 'outage' | 'paused'
-  /** The lanes that it keeps from sending, in the order in which they came. */
+  /** The lanes that it keeps from sending, the one that probed last behind the others. */
   readonly lanes = new Set<Lane>()
   /** Status of the last answer that paused its lanes. */
   status = 0
@@ -198,8 +198,6 @@ export class Gate {
   probeAt = Number.POSITIVE_INFINITY
   /** A probe is due, and no lane had a record for it. */
   isDue = false
-  /** Lanes probe in turn. */
-  turn = 0
 
   constructor(cause: Gate['cause']) {
     this.cause = cause

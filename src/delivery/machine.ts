@@ -263,7 +263,6 @@ export class Machine {
 
   #stop(): void {
     this.#isStopped = true
-    this.#gates.stop()
     this.#drains.endAll()
     for (const lane of this.#plan.lanes) {
       lane.isClosed = true

@@ -60,10 +60,8 @@ export class NextBatch {
     let next = lane.due.next
     if (lane.diskFrom > turn.now) next = Math.min(next, lane.diskFrom)
     if (!lane.maySend) return turn.isLastDrain ? Math.min(next, this.#patience.probeOverdueAt(lane)) : next
-    if (lane.dueSuspects > 0) {
-      const from = suspects.nextAt(lane)
-      if (from > turn.now) next = Math.min(next, from)
-    }
+    const suspectsAt = suspects.nextAt(lane)
+    if (suspectsAt > turn.now) next = Math.min(next, suspectsAt)
     const waits = lane.ready + lane.dueSuspects > 0
     const hasSpent = lane.adoptedLeft === 0 && lane.adoptedFrom > turn.now
     if (lane.ready === 0 && lane.adopted.ready > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
@@ -87,8 +85,9 @@ export class NextBatch {
   }
 
   /** The batch may serve again. */
-  giveBack({ batch, lane, raced, sends }: Flight): void {
-    if (raced || sends > 0) return
+  giveBack({ batch, lane, raced }: Flight): void {
+    // The sender may have it still, and it is detached.
+    if (raced) return
     batch.clear()
     // An idle lane keeps one.
     if (lane.flights.size === 0) lane.batches.length = 0

@@ -83,6 +83,20 @@ describe('delivery', () => {
     expect(told).toEqual(['logs outage ECONNREFUSED'])
   })
 
+  it.each([
+    [1000, true],
+    [1001, false],
+  ])('reports an outage that it notices %d ms late: %s', async (lateMs, isTold) => {
+    const { clock, sender, told, log } = setUp()
+    sender.answer = () => answers.refused
+    sender.latencyMs = 0
+    log('one')
+    await clock.advance(9999)
+    clock.block(1 + lateMs)
+    await clock.advance(0)
+    expect(told).toHaveLength(isTold ? 1 : 0)
+  })
+
   it('reports the pause and no outage when a lane is paused soon after its outage began', async () => {
     const { clock, sender, told, log } = setUp()
     sender.answer = () => answers.refused

@@ -81,6 +81,54 @@ describe('a full memory', () => {
   })
 })
 
+describe('a disk that does not answer', () => {
+  it('is asked again after a second, and its lane sends nothing meanwhile', async () => {
+    const { clock, sender, delivery, spool, logs } = setUpSmall()
+    logs(3)
+    delivery.park()
+    spool.isSlow = true
+    await clock.advance(500)
+    spool.isSlow = false
+    logs(1)
+    await clock.advance(499)
+    expect(sender.sent).toEqual([])
+    await clock.advance(1)
+    expect(sender.sent).toHaveLength(1)
+    await clock.advance(100)
+    expect(delivery.stats()).toMatchObject({ delivered: 4, spooled: 0 })
+  })
+})
+
+describe('a record on disk for which there is no room in memory', () => {
+  it.each([
+    ['has failed when nothing succeeded', ['one'], answers.refused],
+    ['was never sent', ['first', 'one'], answers.refused],
+    ['failed where another one succeeded', ['one', 'good'], answers.failed],
+  ])('waits until others have left, where it %s', async (_, bodies, outcome) => {
+    const { clock, sender, delivery, log, value } = setUpSmall()
+    let isWell = false
+    sender.answer = (body) => (isWell || body === 'good' || body.startsWith('value') ? answers.delivered : outcome)
+    sender.latencyMs = 0
+    for (const body of bodies) log(body)
+    await clock.advance(100)
+    delivery.park()
+    const { delivered } = delivery.stats()
+    isWell = true
+    sender.latencyMs = 20_000
+    sender.sent.length = 0
+    for (let number = 0; number < 8; number++) value(`value ${number}`)
+    const logsSent = () => sender.sent.filter((body) => !body.startsWith('value'))
+    await clock.advance(19_000)
+    expect(logsSent()).toEqual([])
+    await clock.advance(2000)
+    expect(logsSent()).toHaveLength(1)
+    await clock.advance(200_000)
+    expect(delivery.stats()).toMatchObject({
+      delivered: delivered + 8 + bodies.filter((body) => body !== 'good').length,
+    })
+  })
+})
+
 describe('a record that the service rejects', () => {
   it('goes to the dead letters with its key, and no other does', async () => {
     const dir = spoolFolder()

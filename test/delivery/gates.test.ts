@@ -115,6 +115,14 @@ describe('an outage', () => {
     },
   )
 
+  it('has the longest wait also where the second record was sent because the first one may be at fault', async () => {
+    const { clock, sender, times, logs } = setUpTimed()
+    sender.answer = (body) => ({ ...answers.busy, retryAfterMs: body === 'one' ? 9000 : 3000 })
+    logs('one', 'two')
+    await clock.advance(10_000)
+    expect(times.map(([at]) => at)).toEqual([0, 0, 9000])
+  })
+
   it('has no wait any more that the service asked for before it took another record', async () => {
     const { clock, sender, times, logs } = setUpTimed()
     sender.answer = (body) => (body === 'one' ? { ...answers.busy, retryAfterMs: 9000 } : answers.delivered)
@@ -139,6 +147,81 @@ describe('an outage', () => {
     await clock.advance(60_000)
     logs('new')
     expect(await sentIn(0)).toEqual(['new'])
+  })
+
+  it('is probed as soon as a record comes, too, where a drain was under way and there was none', async () => {
+    const { clock, sender, delivery, logs, value, sentIn } = setUpTimed({ maxQueueRecords: 2 })
+    sender.answer = () => answers.refused
+    logs('shed')
+    await clock.advance(1)
+    sender.answer = () => answers.delivered
+    sender.latencyMs = 50_000
+    for (let number = 0; number < 2; number++) value(`value ${number}`)
+    void delivery.flush({ timeoutMs: 1000 })
+    expect(await sentIn(200_000)).not.toContain('shed')
+    sender.latencyMs = 0
+    logs('new')
+    expect(await sentIn(0)).toEqual(['new'])
+  })
+
+  it('is probed with each of its lanes at once when a drain begins', async () => {
+    const { clock, sender, delivery, logs, value } = setUpTimed({ latencyMs: 1 })
+    sender.answer = () => answers.refused
+    logs('log')
+    value('value')
+    await clock.advance(20_000)
+    sender.sent.length = 0
+    sender.latencyMs = 5000
+    void delivery.flush({ timeoutMs: 1000 })
+    expect(sender.sent.toSorted()).toEqual(['log', 'value'])
+  })
+
+  it('is probed at the moment that was planned, also when requests are given up before', async () => {
+    const { clock, sender, delivery, times, logs } = setUpTimed()
+    sender.answer = () => answers.refused
+    logs('one')
+    await clock.advance(60_000)
+    delivery.park()
+    await clock.advance(60_000)
+    expect(gaps(times.slice(-5))).toEqual([15_000, 15_000, 15_000, 15_000])
+  })
+
+  it('waits again after a probe for which there was no record before, and which was given up', async () => {
+    const { clock, sender, delivery, logs, value, sentIn } = setUpTimed({ maxQueueRecords: 2 })
+    sender.answer = (body) => (body.startsWith('value') ? answers.delivered : answers.refused)
+    logs('shed')
+    await clock.advance(1)
+    sender.latencyMs = 1000
+    for (let number = 0; number < 2; number++) value(`value ${number}`)
+    await clock.advance(60_000)
+    logs('new')
+    expect(await sentIn(0)).toEqual(['new'])
+    delivery.park()
+    logs('newer')
+    expect(await sentIn(0)).toEqual([])
+    expect(await sentIn(1000)).toHaveLength(1)
+  })
+
+  it('of one lane that one record has caused hurries no probe of another lane', async () => {
+    const { clock, sender, logs, value, sentIn, states } = setUpTimed()
+    sender.answer = () => answers.refused
+    value('value')
+    await clock.advance(60_000)
+    sender.answer = (body) => (body === 'good' ? answers.delivered : answers.failed)
+    logs('bad', 'good')
+    expect(await sentIn(200)).toEqual(['bad', 'good'])
+    expect(states()).toEqual(['open', 'outage'])
+  })
+
+  it('sends no record again that was shed in it', async () => {
+    const { clock, sender, delivery, logs, sentIn } = setUpTimed({ maxQueueRecords: 2 })
+    sender.answer = () => answers.refused
+    logs('one', 'two')
+    await clock.advance(10_000)
+    logs('three')
+    sender.answer = () => answers.delivered
+    expect(new Set(await sentIn(60_000))).toEqual(new Set(['two', 'three']))
+    expect(delivery.stats()).toMatchObject({ delivered: 2, queued: 0, dropped: { 'queue-full': 1 } })
   })
 
   it('that one record alone has caused costs no connection: there was none', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/delivery/sender.js'
-import { World, type WorldPlan } from './world.js'
+import { record, World, type WorldPlan } from './world.js'
 
 const retry = { type: 'retry', exchange: 'answered', reason: 'busy', backPressure: false } as const
 const outcome = fc.oneof(
@@ -97,7 +97,6 @@ describe('the machine', { timeout: 300_000 }, () => {
   ])('lets suspects and other records take turns on $maxConnections connections, hanging: $hangs', (about) => {
     const world = new World({ ...about, isRepeatable: false, maxQueueRecords: 10_000, maxDepth: 1 })
     const sent = { batch: 0, alone: 0, probe: 0 }
-    const record = { lane: 0, severity: 2, key: '' } as const
     for (let each = 0; each < 100; each++) world.add(record)
     for (let turn = 0; turn < 800; turn++) {
       world.add(record)

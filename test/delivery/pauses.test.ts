@@ -100,17 +100,54 @@ describe('a refusal', () => {
 })
 
 describe('a pause', () => {
-  it('is probed after half a minute, then after twice as long each time, up to five minutes', async () => {
-    const { clock, sender, log } = answering()
-    const times: number[] = []
-    sender.answer = () => {
-      times.push(clock.now() - 1)
-      return answers.wrongKey
-    }
-    log('one')
-    await clock.advance(1_200_000)
-    const waits = times.slice(1).map((at, index) => at - times[index]! - 1)
-    expect(waits).toEqual([30_000, 60_000, 120_000, 240_000, 300_000, 300_000])
+  it.each([
+    ['the key', answers.wrongKey],
+    ['one bucket', answers.noBucket],
+  ])(
+    'of %s is probed after half a minute, then after twice as long each time, up to five minutes',
+    async (_, refusal) => {
+      const { clock, sender, told, log } = answering()
+      const times: number[] = []
+      sender.answer = () => {
+        if (told.length > 0 || refusal === answers.wrongKey) times.push(clock.now() - 1)
+        return refusal
+      }
+      log('one')
+      await clock.advance(1_200_000)
+      const waits = times.slice(1).map((at, index) => at - times[index]! - 1)
+      expect(waits.slice(-5)).toEqual([60_000, 120_000, 240_000, 300_000, 300_000])
+    },
+  )
+
+  it('of a lane in an outage lets another lane probe at once: the service answers', async () => {
+    const { clock, sender, told, log, value } = answering()
+    sender.answer = () => answers.refused
+    log('log')
+    value('value')
+    await clock.advance(60_000)
+    sender.answer = (body) => (body === 'log' ? answers.noBucket : answers.refused)
+    while (!told.includes('logs paused 404')) await clock.advance(1)
+    expect(sender.sent.at(-1)).toBe('value')
+    expect(sender.inFlight).toBe(1)
+  })
+
+  it('of the key lets no lane probe at once because it once had a record at fault', async () => {
+    const { clock, sender, states, log, value } = answering()
+    sender.answer = (body) => (body === 'bad' ? answers.failed : answers.delivered)
+    value('bad')
+    value('good')
+    await clock.advance(2000)
+    sender.answer = (body) => (body === 'log' ? answers.wrongKey : answers.delivered)
+    for (let number = 0; number < 40; number++) value(`value ${number}`)
+    log('log')
+    sender.latencyMs = 10
+    await clock.advance(5)
+    sender.latencyMs = 1000
+    await clock.advance(5)
+    expect(states()).toEqual(['paused', 'paused'])
+    const { length } = sender.sent
+    await clock.advance(900)
+    expect(sender.sent).toHaveLength(length)
   })
 
   it('is probed with another record at once where the first fails and both have failed before, for waits are long', async () => {

@@ -134,6 +134,31 @@ describe('a Retry-After that was meant for one record', () => {
   })
 })
 
+describe('a record that failed among others and waits for its Retry-After', () => {
+  it.each([
+    ['goes out with a drain that begins when it is over, and waits for no backoff', 100, false, 0],
+    ['waits for its end beside the last drain', 3000, true, 2900],
+    ['waits for its end beside another drain, however long it is', 3_600_000, false, 299_900],
+    ['waits no longer beside the last drain where that is too long', 3_600_000, true, 0],
+  ])('%s', async (_, askedMs, last, waitMs) => {
+    const { clock, sender, delivery, log } = setUp()
+    sender.latencyMs = 0
+    sender.answer = (body) => (body === 'odd' ? asking(askedMs) : answers.delivered)
+    for (let number = 0; number < 20; number++) log(`record ${number}`)
+    await clock.advance(0)
+    log('odd')
+    log('good')
+    await clock.advance(100)
+    sender.answer = () => answers.delivered
+    sender.sent.length = 0
+    void (last ? delivery.close({ timeoutMs: 1_000_000 }) : delivery.flush({ timeoutMs: 1_000_000 }))
+    if (waitMs > 0) await clock.advance(waitMs - 1)
+    if (waitMs > 0) expect(sender.sent).toEqual([])
+    await clock.advance(waitMs > 0 ? 1 : 0)
+    expect(sender.sent).toEqual(['odd'])
+  })
+})
+
 describe('a Retry-After that is no time', () => {
   it.each([Number.NaN, -5, Number.NEGATIVE_INFINITY, 0])('(%d ms) is none', async (askedMs) => {
     const { clock, sender, delivery, log } = setUp()

@@ -116,13 +116,16 @@ describe('a connection that waits long for its answer', () => {
   })
 
   it('is not tried beside where no other record is ready: a suspect does not go out early for it', async () => {
-    const { clock, sender, log, bodies } = setUpHanging({ retry: { baseMs: 60_000, capMs: 60_000 } })
-    sender.answer = (body) => (body === 'bad' ? answers.failed : answers.delivered)
+    const { clock, sender, log, value, bodies } = setUpHanging({ retry: { baseMs: 60_000, capMs: 60_000 } })
+    sender.answer = (body) => (body === 'good' ? answers.delivered : answers.failed)
     for (const body of ['bad', 'good']) log(body)
     await clock.advance(300)
     log('hang')
+    await clock.advance(5000)
+    // The other lane fails, and its probe makes all lanes look for something to send.
+    value('value')
     await clock.advance(20_000)
-    expect(bodies()).toEqual(['bad', 'good', 'hang'])
+    expect(bodies()).toEqual(['bad', 'good', 'hang', 'value'])
   })
 
   it('is tried beside half a second after a drain has begun', async () => {
@@ -211,6 +214,40 @@ describe('suspects', () => {
     expect(await attemptsAfter(4)).toBe(1)
     expect(lane().connections).toBeLessThanOrEqual(4)
     expect(await attemptsAfter(8)).toBeGreaterThan(2)
+  })
+
+  it('go out beside one that has waited long for its answer, though nothing else happens', async () => {
+    const { clock, sender, log, logs, bodies } = setUpSuspects({ retry: { baseMs: 500, capMs: 500 } })
+    logs(3)
+    await clock.advance(3000)
+    // The suspect hangs when it goes alone, and another one comes due meanwhile.
+    for (const body of ['hang', 'good']) log(body)
+    await clock.advance(150)
+    sender.release(answers.failed)
+    for (const body of ['bad', 'good']) log(body)
+    await clock.advance(1000)
+    expect(bodies().slice(3)).toEqual(['hang', 'good', 'bad', 'good', 'hang'])
+    const sentAt = sender.sent.at(-1)!.at
+    log('good')
+    await clock.advance(10_000)
+    expect(sender.sent.slice(9, 10)).toEqual([{ body: 'bad', probe: false, at: sentAt + 2500 }])
+  })
+
+  it('of a lane without success go out at the end of their gap, though nothing else happens', async () => {
+    const { clock, sender, log } = setUpSuspects({ retry: { baseMs: 1000, capMs: 100_000 } })
+    for (let number = 0; number < 6; number++) {
+      log(`bad ${number}`)
+      log('good')
+      await clock.advance(100)
+    }
+    await clock.advance(200)
+    // They go alone one after the other. None of them is due again when the gap ends.
+    sender.answer = () => ({ ...answers.busy, retryAfterMs: 60_000 })
+    sender.latencyMs = () => 107
+    await clock.advance(1500)
+    const [fifth, sixth] = sender.sent.slice(-2)
+    expect([fifth, sixth]).toMatchObject([{ body: 'bad 4' }, { body: 'bad 5' }])
+    expect(sixth!.at - fifth!.at).toBe(107 + 1000)
   })
 
   it('leave no connection to try another record with where one of two has it, and a request that waits has the other', async () => {

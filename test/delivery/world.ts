@@ -19,6 +19,8 @@ import { seeded } from '../support/seeded.js'
 /** One send of a flight that has not ended. */
 interface Sent {
   readonly flight: Flight
+  /** What goes out: the batch of the flight, or what is sent again of it. */
+  readonly batch: Batch
   /** Indexes in the flight of the records without an outcome. */
   readonly left: Set<number>
 }
@@ -30,6 +32,7 @@ export interface WorldPlan {
   readonly maxDepth: number
 }
 
+export const record = { lane: 0, severity: 2, key: '' } as const
 const delivered: Outcome = { type: 'delivered' }
 
 /** A machine over logs in memory, and the rules that hold after each of its steps. */
@@ -132,15 +135,32 @@ export class World {
     this.#shed.clear()
   }
 
-  /** Some outcomes of one send. Returns false where nothing is under way. */
+  /** Records that dead engines have left come to the first lane. */
+  adopt(count: number): void {
+    const [lane] = this.lanes
+    const log = lane!.adopted.of(2)
+    for (let each = 0; each < count; each++) {
+      log.room(2)
+      log.append(2, this.#sequence++, 0, 'adopted')
+    }
+    this.step({ type: 'came', lane: lane! })
+  }
+
+  /** Some outcomes of one send, those of neighbours together. Does nothing where nothing is under way. */
   answer(pick: number, share: number, outcome: Outcome): void {
     const sent = this.sends[pick % Math.max(1, this.sends.length)]
     if (sent === undefined) return
     const all = [...sent.left]
-    for (const index of all.slice(0, Math.ceil(all.length * share))) {
-      sent.left.delete(index)
-      this.#noteTaken(sent.flight, index, outcome)
-      this.step({ type: 'settled', flight: sent.flight, index, count: 1, outcome })
+    const answered = all.slice(0, Math.ceil(all.length * share))
+    for (let from = 0; from < answered.length; ) {
+      const index = answered[from]!
+      let count = 0
+      for (; answered[from + count] === index + count; count++) {
+        sent.left.delete(index + count)
+        this.#noteTaken(sent.flight, index + count, outcome)
+      }
+      this.step({ type: 'settled', flight: sent.flight, index, count, outcome })
+      from += count
     }
   }
 
@@ -220,7 +240,7 @@ export class World {
         const { flight, again } = command
         const places = again?.places ?? flight.open.keys()
         if (this.isDiskSlow && again === undefined) later.push(flight)
-        else this.sends.push({ flight, left: new Set(places) })
+        else this.sends.push({ flight, batch: again?.batch ?? flight.batch, left: new Set(places) })
       }
     }
     this.isDiskSlow = false
@@ -250,7 +270,7 @@ export class World {
     const { maxConnections } = this.#plan
     const places = placesOf(lane)
     const counts = { queued: 0, inFlight: 0 }
-    for (const log of lane.logs.all) {
+    for (const log of [...lane.logs.all, ...lane.adopted.all]) {
       for (const segment of log.segments()) {
         for (let index = 0; index < segment.count; index++) {
           const state = segment.states[index]!
@@ -290,6 +310,31 @@ export class World {
       )
     }
   }
+}
+
+/** A machine whose lane sends several records at once, and rests. */
+export function setUpWorld(plan: Partial<WorldPlan> = {}) {
+  const world = new World({ maxConnections: 8, isRepeatable: true, maxQueueRecords: 1000, maxDepth: 8, ...plan })
+  const logs = (count: number, lane = 0) => {
+    for (let each = 0; each < count; each++) world.add({ ...record, lane })
+  }
+  const answerAll = () => {
+    while (world.sends.length > 0) {
+      world.wait(1)
+      world.end(0, delivered)
+    }
+  }
+  /** Records that come together go out together. */
+  const together = (come: () => void) => {
+    world.step({ type: 'calm', ms: 10 })
+    come()
+    world.wait(10)
+    world.step({ type: 'calm', ms: 0 })
+  }
+  const burst = (count: number) => together(() => logs(count))
+  logs(60)
+  answerAll()
+  return { world, logs, together, burst, answerAll }
 }
 
 /** How many places each record has that waits or is in flight. */

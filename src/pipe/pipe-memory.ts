@@ -83,8 +83,8 @@ export class PipeMemory {
   }
 
   /**
-   * A reader is dead, or its sink has thrown. If the ledger had counted the frame that the sink had, move on: it is counted once. Else the
-   * frame is the next one, as if no reader had touched it.
+   * A reader is dead, or its sink has thrown. If the ledger had counted the frame that the sink had, move on: it is counted once. Else it is
+   * the next frame still, and {@link busyWith} names it.
    *
    * @returns false where the engine of the frame is not open: its ledger cannot tell yet
    */
@@ -93,8 +93,10 @@ export class PipeMemory {
     if (this.get('busy') === at + 1) {
       const taken = counts.taken(this.frames.engineAt(at))
       if (taken === undefined) return false
-      if ((taken | 0) !== this.get('taken')) this.move(at)
+      if ((taken | 0) === this.get('taken')) return true
+      this.move(at)
     }
+    // Else the position could mean another frame, a lap later.
     this.set('busy', 0)
     return true
   }

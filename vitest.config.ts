@@ -8,7 +8,7 @@ const programs = [
 ]
 /** Folders whose tests leave nothing behind in their process: no engine, no logger, no variable, no directory. */
 const pure =
-  'test/{architecture,content,context,control,delivery,diagnostics,errors,hand-off,http,log,options,records,runtime,simulation,spool,volume}/**/*.test.ts'
+  'test/{architecture,content,context,control,delivery,diagnostics,errors,hand-off,http,log,options,pipe,records,runtime,simulation,spool,volume}/**/*.test.ts'
 const shared = {
   pool: 'forks' as const,
   // Packages are tested as they are shipped: built, and run by Node itself.

@@ -1,10 +1,27 @@
+import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { outsideTasks } from '../runtime/own-context.js'
 
+/** Calls those who listen to it. */
+export interface Bell {
+  ring(): void
+  /**
+   * Call `task` in this thread after the rings from now on: once for several that come close together. Look at the memory after the call:
+   * it may have changed before.
+   *
+   * @returns stops that
+   */
+  heard(task: () => void): () => void
+  /** Hold this thread until `condition` holds, for `waitMs` at most. It is asked after each ring. True when it holds. */
+  wait(condition: () => boolean, waitMs: number): boolean
+}
+
+/** A wake-up that is lost costs no more than this. */
+const lookAgainMs = 10_000
+
 /**
- * A word of shared memory that calls threads: each ring changes it, and those hear it that wait for it, whichever thread they are in. It holds
- * no process.
+ * A word of shared memory: a ring changes it, and those hear it that wait for it, whichever thread they are in. It holds no process.
  */
-export class Bell {
+export class SharedBell implements Bell {
   readonly #words: Int32Array
   readonly #word: number
 
@@ -18,15 +35,11 @@ export class Bell {
     Atomics.notify(this.#words, this.#word)
   }
 
-  /**
-   * Call `task` in this thread after the rings from now on: once for several that come close together. Look at the memory after the call:
-   * it may have changed before.
-   *
-   * @returns stops that
-   */
-  heard(task: () => void): () => void {
+  /** @param clock calls `task` once in a while, too, in case a runtime loses a wake-up */
+  heard(task: () => void, clock: Clock = systemClock): () => void {
     let stopped = false
     let seen = this.#value
+    let timer: Timer | undefined
     const listen = (): void => {
       while (!stopped) {
         const { async, value } = Atomics.waitAsync(this.#words, this.#word, seen)
@@ -40,21 +53,52 @@ export class Bell {
       if (!stopped) task()
       listen()
     }
-    outsideTasks(listen)
+    const lookAgain = (): void => {
+      timer = clock.schedule(() => {
+        lookAgain()
+        task()
+      }, lookAgainMs)
+    }
+    outsideTasks(() => {
+      lookAgain()
+      listen()
+    })
     return () => {
       stopped = true
+      timer?.cancel()
     }
   }
 
-  /** Hold this thread until it rings, or `condition` holds, for `waitMs` at most. */
   wait(condition: () => boolean, waitMs: number): boolean {
-    const seen = this.#value
-    if (condition()) return true
-    if (waitMs > 0) Atomics.wait(this.#words, this.#word, seen, waitMs)
-    return condition()
+    const until = systemClock.now() + waitMs
+    for (;;) {
+      const seen = this.#value
+      if (condition()) return true
+      const leftMs = until - systemClock.now()
+      if (!(leftMs > 0)) return false
+      Atomics.wait(this.#words, this.#word, seen, leftMs)
+    }
   }
 
   get #value(): number {
     return Atomics.load(this.#words, this.#word)
+  }
+}
+
+/** A bell within one thread: a ring calls the tasks. Nothing can change while somebody waits. */
+export class DirectBell implements Bell {
+  readonly #tasks = new Set<() => void>()
+
+  ring(): void {
+    for (const task of [...this.#tasks]) task()
+  }
+
+  heard(task: () => void): () => void {
+    this.#tasks.add(task)
+    return () => void this.#tasks.delete(task)
+  }
+
+  wait(condition: () => boolean): boolean {
+    return condition()
   }
 }

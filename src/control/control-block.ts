@@ -1,6 +1,6 @@
 import { systemClock } from '../runtime/clock.js'
 import { processNow } from '../runtime/shared-state.js'
-import { Bell } from './bell.js'
+import { SharedBell } from './bell.js'
 
 const modes = ['flush', 'park', 'close'] as const
 /** `flush`: send what waits. `park`: the process may end next, so say what is held back, and leave the rest to the spool. `close`: for good. */
@@ -48,14 +48,14 @@ export const controlBytes = firstSlotByte + slots * slotBytes
 export class ControlBlock {
   readonly #words: Int32Array
   readonly #endBeganAt: Float64Array
-  readonly #asks: Bell
-  readonly #answers: Bell
+  readonly #asks: SharedBell
+  readonly #answers: SharedBell
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory, 0, controlBytes / 4)
     this.#endBeganAt = new Float64Array(memory, 4 * word.endBeganAt, 1)
-    this.#asks = new Bell(this.#words, word.asks)
-    this.#answers = new Bell(this.#words, word.answers)
+    this.#asks = new SharedBell(this.#words, word.asks)
+    this.#answers = new SharedBell(this.#words, word.answers)
   }
 
   /** The block of an engine, perhaps of another copy of this package. Undefined for a version that this copy does not know. */

@@ -11,6 +11,7 @@ const tiers = [
   ['engine'],
   ['diagnostics', 'spool', 'http'],
   ['delivery', 'log', 'volume'],
+  ['pipe'],
   ['records', 'options', 'context', 'control'],
   ['errors', 'runtime'],
 ]

@@ -1,0 +1,258 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { DirectBell } from '../../src/control/bell.js'
+import type { TextHead } from '../../src/pipe/frame.js'
+import { PipeMemory } from '../../src/pipe/pipe-memory.js'
+import { PipeReader } from '../../src/pipe/pipe-reader.js'
+import { PipeWriter } from '../../src/pipe/pipe-writer.js'
+import { runs } from '../support/full.js'
+import { engineOf, frames, NotingSink, pipeOf, received, type Sent, texts, write } from '../support/pipe.js'
+
+const pino: TextHead = { kind: 'pino', engine: 1, severity: 2, marks: 0, time: 1, style: 0 }
+const lineOf = (text: string): Sent => ({ kind: 'text', head: pino, text })
+
+/** Both ends of a pipe in this thread, and all that should come out of it. */
+class World {
+  readonly memory: PipeMemory
+  readonly writer: PipeWriter
+  readonly sink = new NotingSink()
+  reader: PipeReader
+  /** Frames that are written and not taken, in order. */
+  readonly open: Sent[] = []
+  /** The beginning of the first open line may be gone. */
+  mayBeBroken = false
+
+  constructor(bytes?: number) {
+    this.memory = pipeOf(bytes)
+    this.writer = new PipeWriter(this.memory)
+    this.reader = new PipeReader(this.memory)
+  }
+
+  write(sent: Sent): void {
+    write(this.writer, sent)
+    this.open.push(sent)
+  }
+
+  take(bytes = Number.POSITIVE_INFINITY): boolean {
+    const isDone = this.reader.take(this.sink, bytes)
+    for (const got of this.sink.got.splice(0)) {
+      const sent = this.open.shift()
+      if (got.kind === 'unreadable') {
+        expect(this.mayBeBroken).toBe(true)
+        expect({ kind: 'text', head: got.head }).toEqual({ ...sent, text: undefined })
+      } else expect(got).toEqual(received(sent!))
+      this.mayBeBroken = false
+    }
+    return isDone
+  }
+
+  skip(): void {
+    const head = this.memory.skip()
+    if (head === undefined) return
+    if (head.kind === 'part') {
+      this.mayBeBroken = true
+      return
+    }
+    const sent = this.open.shift()!
+    this.mayBeBroken = false
+    if (sent.kind === 'text') expect(head).toEqual(sent.head)
+    else expect(head).toMatchObject({ kind: sent.kind, engine: engineOf(sent) })
+  }
+
+  takeAll(): void {
+    for (let turn = 0; !this.writer.push(0); turn++) {
+      expect(turn).toBeLessThan(1000)
+      this.take()
+    }
+    expect(this.take()).toBe(true)
+    expect(this.open).toEqual([])
+    expect(this.writer.waitingBytes).toBe(0)
+  }
+}
+
+/** Any use of both ends. A number: take so many bytes. */
+const steps = (most: number) =>
+  fc.array(
+    fc.oneof(
+      { weight: 6, arbitrary: frames(most) },
+      { weight: 2, arbitrary: fc.nat(most) },
+      { weight: 4, arbitrary: fc.constantFrom('publish', 'push', 'take', 'ping', 'skip', 'next reader') },
+    ),
+    { maxLength: 200 },
+  )
+
+function use(world: World, step: Sent | number | string): void {
+  if (typeof step === 'object') world.write(step)
+  else if (typeof step === 'number') world.take(step)
+  else if (step === 'publish') world.writer.publish()
+  else if (step === 'push') world.writer.push(0)
+  else if (step === 'ping') world.writer.ping()
+  else if (step === 'skip') world.skip()
+  else if (step === 'take') {
+    world.writer.publish()
+    world.take()
+    if (world.writer.waitingBytes === 0) expect(world.open).toEqual([])
+  } else {
+    world.reader = new PipeReader(world.memory)
+    world.mayBeBroken = true
+  }
+}
+
+describe('a pipe', () => {
+  it.each([
+    { bytes: 2048, most: 5000 },
+    { bytes: 16_384, most: 8000 },
+    { bytes: 131_072, most: 40_000 },
+    { bytes: 1_048_576, most: 300_000 },
+  ])('with $bytes bytes gives all frames in order, whatever both ends do', ({ bytes, most }) => {
+    fc.assert(
+      fc.property(steps(most), (all) => {
+        const world = new World(bytes)
+        for (const step of all) use(world, step)
+        world.takeAll()
+      }),
+      { numRuns: runs({ some: bytes < 100_000 ? 150 : 25, all: 3000 }) },
+    )
+  })
+
+  it('shows nothing before it is published', () => {
+    fc.assert(
+      fc.property(
+        fc.array(frames(300), { maxLength: 30 }),
+        fc.array(frames(300), { maxLength: 30 }),
+        (seen, unseen) => {
+          const world = new World()
+          for (const sent of seen) world.write(sent)
+          world.writer.publish()
+          for (const sent of unseen) world.write(sent)
+          expect(world.take()).toBe(true)
+          expect(world.open).toHaveLength(unseen.length)
+          world.takeAll()
+        },
+      ),
+      { numRuns: runs({ some: 100, all: 2000 }) },
+    )
+  })
+
+  it('publishes by itself when 32 KiB are not published', () => {
+    const world = new World()
+    let rings = 0
+    world.memory.bells.bell.heard(() => rings++)
+    for (let values = 0; values < 1365; values++) world.write({ kind: 'value', engine: 1, eventId: values, ms: 1 })
+    world.take()
+    expect(world.open).toHaveLength(1365)
+    world.write({ kind: 'value', engine: 1, eventId: 1365, ms: 1 })
+    world.take()
+    expect(world.open).toHaveLength(1)
+  })
+
+  it('keeps to the first pages of its ring while the reader follows', () => {
+    const world = new World()
+    for (let turn = 0; turn < 500; turn++) {
+      world.write(lineOf('x'.repeat(turn * 20)))
+      world.takeAll()
+    }
+    const used = world.memory.frames.bytes.findLastIndex((byte) => byte !== 0)
+    expect(used).toBeLessThan(150_000)
+    expect(used).toBeGreaterThan(60_000)
+  })
+
+  it('tells how many bytes wait for room, and moves them in order when there is some', () => {
+    const world = new World(65_536)
+    for (let line = 0; line < 100; line++) world.write(lineOf(`${line} ${'x'.repeat(1000)}`))
+    expect(world.writer.push(0)).toBe(false)
+    const waiting = world.writer.waitingBytes
+    expect(waiting).toBeGreaterThan(35_000)
+    expect(waiting).toBeLessThan(50_000)
+    world.take()
+    world.write(lineOf('the last'))
+    expect(world.writer.push(0)).toBe(true)
+    expect(world.writer.waitingBytes).toBe(0)
+    world.takeAll()
+  })
+
+  it('pushes what waits whenever there is room, without another call', async () => {
+    const world = new World(65_536)
+    for (let line = 0; line < 300; line++) world.write(lineOf(`${line} ${'x'.repeat(1000)}`))
+    let isPushed = false
+    const pushed = world.writer.pushed().then(() => {
+      isPushed = true
+    })
+    while (!isPushed) {
+      world.take()
+      await new Promise(setImmediate)
+    }
+    await pushed
+    world.takeAll()
+    await world.writer.pushed()
+  })
+
+  it('goes at once where the bells are calls', () => {
+    const memory = pipeOf(4096)
+    const bells = { bell: new DirectBell(), room: new DirectBell() }
+    const writer = new PipeWriter(memory, bells)
+    const reader = new PipeReader(memory, bells)
+    const sink = new NotingSink()
+    let isLooking = false
+    bells.bell.heard(() => {
+      if (isLooking) return
+      isLooking = true
+      // A record may lead to another one: a listener logs.
+      while (!reader.take(sink, 100)) if (sink.got.length % 7 === 0) writer.value(2, sink.got.length, 1)
+      isLooking = false
+    })
+    const text = fc.sample(texts(5000), { numRuns: 300, seed: 1 })
+    for (const line of text) writer.text(pino, line)
+    writer.publish()
+    writer.publish()
+    const lines = sink.got.flatMap((got) => (got.kind === 'text' ? [got.text] : []))
+    expect(lines).toEqual(text.map((line) => line.toWellFormed()))
+    expect(sink.got.some(({ kind }) => kind === 'value')).toBe(true)
+    expect(writer.push(0)).toBe(true)
+  })
+
+  it('moves `read` for a ping', () => {
+    const world = new World()
+    const before = world.memory.get('read')
+    world.writer.ping()
+    expect(world.take()).toBe(true)
+    expect(world.memory.get('read')).not.toBe(before)
+    expect(world.sink.got).toEqual([])
+  })
+
+  it('keeps the frames of an engine that is not open, and those behind them', () => {
+    const memory = pipeOf()
+    const writer = new PipeWriter(memory)
+    const sink = new NotingSink()
+    const open = new Set([1])
+    const taken = sink.taken.bind(sink)
+    sink.taken = (engine) => (open.has(engine) ? taken(engine) : undefined)
+    for (const engine of [1, 2, 1]) writer.value(engine, 1001, 1)
+    writer.publish()
+    expect(new PipeReader(memory).take(sink, 1000)).toBe(false)
+    expect(sink.got.map(engineOf)).toEqual([1])
+    open.add(2)
+    expect(new PipeReader(memory).take(sink, 1000)).toBe(true)
+    expect(sink.got.map(engineOf)).toEqual([1, 2, 1])
+  })
+
+  it('says with which frame a sink is busy', () => {
+    const memory = pipeOf()
+    const writer = new PipeWriter(memory)
+    const sink = new NotingSink()
+    const busy: unknown[] = [memory.busyWith]
+    sink.value = () => busy.push(memory.busyWith?.engine)
+    writer.value(3, 1001, 1)
+    writer.publish()
+    new PipeReader(memory).take(sink, 1000)
+    expect([...busy, memory.busyWith]).toEqual([undefined, 3, undefined])
+  })
+
+  it('of another version is refused', () => {
+    const memory = PipeMemory.create(1024)
+    expect(PipeMemory.open(memory)).toBeDefined()
+    new Int32Array(memory)[0] = 2
+    expect(PipeMemory.open(memory)).toBe(undefined)
+    expect(PipeMemory.open(new SharedArrayBuffer(16))).toBe(undefined)
+  })
+})

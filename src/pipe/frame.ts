@@ -23,7 +23,7 @@ export interface FrameHead {
   /** Number of the engine, up to 65,535. */
   readonly engine: number
   readonly severity: Severity
-  /** Bits from {@link mark}. */
+  /** Three bits on whose meaning both ends agree, such as: a line below the level, something was hidden in it. */
   readonly marks: number
   /** Milliseconds since 1970. */
   readonly time: number
@@ -32,8 +32,6 @@ export interface FrameHead {
 }
 export type TextHead = FrameHead & { readonly kind: TextKind }
 
-/** `below`: a line below the level, kept in case an error comes. `redacted`: something was hidden in it. */
-export const mark = { below: 1, redacted: 2, other: 4 } as const
 const marksShift = 12
 /** In the byte of the severity: the line began in parts. */
 const endOfParts = 1 << 15
@@ -46,7 +44,7 @@ export const valueCode = 1
 export const padCode = 0
 
 export const headBytes = 16
-export const eventAt = 16
+const eventAt = 16
 export const styleAt = 16
 /** A frame of a value is as long; the key of a keyed one begins there. */
 export const valueBytes = 24

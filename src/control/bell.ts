@@ -40,18 +40,13 @@ export class SharedBell implements Bell {
     let stopped = false
     let seen = this.#value
     let timer: Timer | undefined
-    const listen = (): void => {
-      while (!stopped) {
-        const { async, value } = Atomics.waitAsync(this.#words, this.#word, seen)
-        if (async) return void value.then(hear)
-        seen = this.#value
-        task()
-      }
-    }
+    // Where the word has changed meanwhile, the value is no promise: the task is called after this code all the same.
+    const listen = () => Promise.resolve(Atomics.waitAsync(this.#words, this.#word, seen).value).then(hear)
     const hear = (): void => {
+      if (stopped) return
       seen = this.#value
-      if (!stopped) task()
-      listen()
+      void listen()
+      task()
     }
     const lookAgain = (): void => {
       timer = clock.schedule(() => {
@@ -61,7 +56,7 @@ export class SharedBell implements Bell {
     }
     outsideTasks(() => {
       lookAgain()
-      listen()
+      void listen()
     })
     return () => {
       stopped = true

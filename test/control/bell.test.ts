@@ -27,6 +27,23 @@ describe('a bell in shared memory', () => {
     expect(heard).toBe(before)
   })
 
+  it('calls nobody before their listening has begun, even when it rings in that moment', async () => {
+    const bell = new SharedBell(words(), 1)
+    const ringsMeanwhile = {
+      now: () => 0,
+      schedule: () => {
+        bell.ring()
+        return { cancel() {} }
+      },
+    }
+    let heard = 0
+    const stop = bell.heard(() => heard++, ringsMeanwhile)
+    expect(heard).toBe(0)
+    await turn()
+    expect(heard).toBe(1)
+    stop()
+  })
+
   it('looks again every 10 s, in case a wake-up is lost', async () => {
     const clock = new VirtualClock()
     let heard = 0

@@ -89,7 +89,7 @@ it.each(rowsOf(ends, ({ mode, title }) => mode === 'inline' && title === 'a 500'
       SLUICE_URL: server.url,
       SLUICE_MODE: mode,
       // A silent service may still answer, so the end waits until its deadline.
-      SLUICE_SHUTDOWN_TIMEOUT_MS: fault.type === 'silence' ? '3000' : '5000',
+      SLUICE_SHUTDOWN_TIMEOUT_MS: fault.type === 'silence' ? '6000' : '5000',
     })
     const taken = new Set(server.taken.map((body) => (JSON.parse(body) as { eventId: number }).eventId))
     expect({ code, distinct, bad: taken.has(0) }).toEqual({ code: 3, distinct: 999, bad: false })

@@ -121,7 +121,7 @@ export class MemoryBounds {
     if (this.fits(newcomer.bytes) || this.#plan.backing.takes) return true
     if (!this.#canShed(newcomer)) return false
     while (!this.fits(newcomer.bytes)) {
-      const { log, ref } = this.#nextToShed()!
+      const { log, ref } = this.#nextToShed()
       log.lose(ref.segment, ref.index, 1, this.#plan.backing.lossReason)
     }
     return true
@@ -166,12 +166,12 @@ export class MemoryBounds {
     return false
   }
 
-  #nextToShed(): { readonly log: BoundedLog; readonly ref: Ref } | undefined {
+  #nextToShed(): { readonly log: BoundedLog; readonly ref: Ref } {
     const suspect = oldestOf(this.#logs, (log) => first(spareSuspects(log)))
     if (suspect !== undefined) return suspect
-    const least = this.#logs.find(({ spare }) => spare.records > 0)?.severity
-    const logs = this.#logs.filter(({ severity, spare }) => severity === least && spare.records > 0)
-    return oldestOf(logs, (log) => log.oldestSpare())
+    const least = this.#logs.find(({ spare }) => spare.records > 0)!.severity
+    const logs = this.#logs.filter(({ severity }) => severity === least)
+    return oldestOf(logs, (log) => log.oldestSpare())!
   }
 
   #fillsAtMost(share: number): boolean {

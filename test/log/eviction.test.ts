@@ -133,6 +133,29 @@ describe('a log with a spool', () => {
     expect([bench.segments, spool.files.size]).toEqual([[], 0])
   })
 
+  it('moves what is behind a record that is gone, and has it as its newest', () => {
+    const { spool, bench, log, segment } = start('a', 'b', 'c', 'd')
+    bench.append('next', 2 ** 33)
+    log.lose(segment, 2, 1, 'too-old')
+    spool.left = 1
+    spool.commit()
+    spool.takes = true
+    spool.left = infinity
+    expect(log.evict(segment)).toBe(3)
+    expect(bench.segments).toHaveLength(3)
+    const newest = log.newest()!
+    expect(newest.segment.sequenceOf(newest.index)).toBe(2 ** 33)
+    const batch = bench.take()
+    expect([batch.load(), bodies(batch)]).toEqual(['loaded', ['a', 'b', 'd', 'next']])
+  })
+
+  it('says nothing of a loss where a file goes away and all is in memory', () => {
+    const { spool, bench, log, segment } = start('a')
+    spool.commit()
+    log.forgetFile(segment, 'too-old')
+    expect([bench.lost, bodies(bench.take())]).toEqual([[], ['a']])
+  })
+
   it('keeps a body that is written while its segment leaves memory', () => {
     const { bench, log, segment } = start('a')
     const { memory, at } = log.room(3)

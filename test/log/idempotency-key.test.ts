@@ -18,6 +18,7 @@ describe('the keys of an engine', () => {
           false,
           false,
         ])
+        expect(new KeyWriter('enginE').isKey(one, text)).toBe(false)
       }),
     )
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { maxBatch } from '../../src/delivery/batch.js'
 import { noBacking } from '../../src/log/backing.js'
-import { fullBytes, fullRecords, gone, ready, suspect, waiting } from '../../src/log/segment.js'
+import { fullBytes, fullRecords, gone, ready, Segment, suspect, waiting } from '../../src/log/segment.js'
 import { trialOf } from '../../src/log/trial.js'
 import { Bench, bodies } from './bench.js'
 import { MemorySpool } from './memory-spool.js'
@@ -79,6 +79,7 @@ describe('a log', () => {
     }
     const [first] = bench.segments
     expect([bench.log.waiting, first!.memory.length]).toEqual([10, first!.held])
+    expect([first!.bytesOf(0), first!.bytesOf(1)]).toEqual([300, 0])
     const [ref] = bench.log.suspects()
     const batch = bench.take(0)
     bench.log.takeOne(batch, ref!)
@@ -167,6 +168,16 @@ describe('a log', () => {
     expect(other.segments.map(({ count }) => count)).toEqual([2, 1])
   })
 
+  it('has columns for as many records as the segment before it had, and one for keys when the first key comes', () => {
+    const bench = new Bench()
+    for (let number = 0; number < 100; number++) bench.append('a')
+    bench.append('b', 2 ** 33)
+    const [first, second] = bench.segments
+    expect([first!.keyLengths, second!.states.length]).toEqual([undefined, 100])
+    bench.append('c', 2 ** 33 + 1, 'key')
+    expect([first!.keyLengths, second!.keyLengths?.slice(0, 2)]).toEqual([undefined, Uint8Array.of(0, 3)])
+  })
+
   it('keeps a body that is written while all other records of its segment go', () => {
     const bench = new Bench()
     for (let number = 0; number < 200; number++) bench.append('x'.repeat(1000))
@@ -191,6 +202,120 @@ describe('a log', () => {
     const last = bench.take(2)
     for (const index of [8, 9]) bench.log.mark(first!, index, 1, waiting)
     expect([last.length, first!.memory.length]).toEqual([2, 2000])
+  })
+
+  it('copies no record in flight, though it does not go out next', () => {
+    const bench = new Bench()
+    for (let number = 0; number < 10; number++) bench.append('x'.repeat(1000))
+    bench.append('y', 2 ** 33)
+    const [first] = bench.segments
+    const batch = bench.take()
+    bench.settle(batch, 0, 7)
+    expect(first!.memory.length).toBe(10_000)
+    bench.log.mark(first!, 7, 3, waiting)
+    expect(first!.memory.length).toBe(3000)
+  })
+
+  it('copies nothing to save an eighth of the records that it keeps', () => {
+    const bench = new Bench()
+    for (let number = 0; number < 9; number++) bench.append('x'.repeat(1000))
+    bench.append('y', 2 ** 33)
+    const [first] = bench.segments
+    bench.log.mark(first!, 0, 9, waiting)
+    const { memory } = first!
+    bench.log.lose(first!, 3, 1, 'queue-full')
+    expect(first!.memory).toBe(memory)
+    bench.log.lose(first!, 4, 1, 'queue-full')
+    expect(first!.memory.length).toBe(7000)
+    const full = new Bench()
+    for (let number = 0; number < 8; number++) full.append('x'.repeat(1000))
+    full.append('y', 2 ** 33)
+    expect(full.segments[0]!.memory.length).toBe(8192)
+  })
+
+  it('copies what is behind records that have left memory, with its own keys', () => {
+    const bench = new Bench(new MemorySpool())
+    const append = (name: string) => bench.append(name.repeat(100), undefined, `key-${name}`)
+    for (const name of ['a', 'b', 'c']) append(name)
+    const [first] = bench.segments
+    expect(bench.log.evict(first!)).toBe(3)
+    for (const name of ['d', 'e', 'f', 'g']) append(name)
+    expect(bench.segments).toHaveLength(1)
+    bench.append('next', 2 ** 33)
+    bench.log.mark(first!, 0, 7, waiting)
+    bench.log.lose(first!, 3, 1, 'too-old')
+    bench.log.lose(first!, 5, 1, 'too-old')
+    expect(first!.memory.length).toBe(first!.held)
+    for (const index of [4, 6]) bench.log.mark(first!, index, 1, ready)
+    const batch = bench.take(2)
+    expect([batch.load(), bodies(batch)]).toEqual(['loaded', ['e'.repeat(100), 'g'.repeat(100)]])
+    expect([0, 1].map((index) => batch.textOf(index).idempotencyKey)).toEqual(['key-e', 'key-g'])
+  })
+
+  it('gives a sender the bodies of records with keys of their own one behind another, wherever their memory begins', () => {
+    const bench = new Bench()
+    bench.append('first', 0, 'key')
+    bench.settle(bench.take())
+    for (const [index, body] of ['one', 'two'].entries()) bench.append(body, 1 + index, `key-${index}`)
+    bench.append('behind', 3)
+    const to = Buffer.alloc(20)
+    const batch = bench.take(2)
+    expect([batch.copyRun(0, 2, to, 1), to.toString('latin1', 1, 7)]).toEqual([7, 'onetwo'])
+  })
+
+  it('writes from the beginning of its memory again when all records are gone', () => {
+    const bench = new Bench()
+    for (let number = 0; number < 50; number++) {
+      bench.append('x'.repeat(1000))
+      expect(bench.memory).toBe(8192)
+      bench.settle(bench.take())
+      expect(bench.memory).toBe(8192)
+    }
+  })
+
+  it('keeps its memory while a body fits into it, and no memory that was made for one large record', () => {
+    const { log } = new Bench()
+    const room = (bytes: number) => log.room(bytes).memory
+    const small = room(8192)
+    expect([small.length, room(10) === small, room(8192) === small]).toEqual([8192, true, true])
+    const full = room(fullBytes)
+    expect([full.length, room(10) === full]).toEqual([fullBytes, true])
+    const large = room(2 * fullBytes)
+    expect([large.length, room(fullBytes + 1) === large]).toEqual([2 * fullBytes, true])
+    expect(room(fullBytes).length).toBe(fullBytes)
+  })
+
+  it('leaves four memories of full size at most to other logs', () => {
+    const fill = (bench: Bench) => bench.log.room(fullBytes).memory
+    const rest = (bench: Bench) => {
+      bench.append('x')
+      bench.settle(bench.take())
+    }
+    // Those that are left from elsewhere.
+    const benches = Array.from({ length: 10 }, () => new Bench())
+    const memories = benches.map(fill)
+    for (const bench of benches) rest(bench)
+    const again = new Set(Array.from({ length: 10 }, () => fill(new Bench())))
+    expect(memories.flatMap((memory, index) => (again.has(memory) ? [index] : []))).toEqual([0, 1, 2, 3])
+  })
+
+  it('has its segments still when the last of them left first, and when one that has left is settled again', () => {
+    const spool = new MemorySpool()
+    const bench = new Bench(spool)
+    const adopt = (body: string, sequence: number) => {
+      const segment = new Segment(bench.log)
+      segment.add(body.length, sequence, 0)
+      segment.file = spool.open(segment)
+      bench.log.adopt(segment)
+      return segment
+    }
+    const [first, last] = [adopt('a', 1), adopt('b', 2)]
+    expect(bench.take().length).toBe(2)
+    bench.log.mark(last, 0, 1, gone, 'delivered')
+    bench.log.mark(last, 0, 1, gone, 'delivered')
+    expect(bench.segments).toEqual([first])
+    bench.log.mark(first, 0, 1, ready)
+    expect(bench.log.first()).toEqual({ segment: first, index: 0 })
   })
 
   it('copies survivors that do not go out next any more, because older records are ready again', () => {

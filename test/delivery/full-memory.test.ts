@@ -129,6 +129,28 @@ describe('a record on disk for which there is no room in memory', () => {
   })
 })
 
+describe('records on disk for which there is no room in memory, in a lane that sends', () => {
+  it.each(['logs', 'adopted'] as const)(
+    'go out as soon as others have left, though nothing else happens (%s)',
+    async (of) => {
+      const { clock, sender, delivery, value } = setUpSmall()
+      const log = of === 'adopted' ? delivery.adoptedLog(0, 2) : delivery.lanes[0]!.logs.of(2)
+      log.room(3).memory.write('one')
+      log.append(3, 1000, 0, 'none')
+      for (const segment of log.segments()) log.evict(segment)
+      sender.latencyMs = 20_000
+      for (let number = 0; number < 8; number++) value(`value ${number}`)
+      await clock.advance(0)
+      delivery.adopted(0)
+      await clock.advance(19_999)
+      expect(sender.sent).toContain('value 0')
+      expect(sender.sent).not.toContain('one')
+      await clock.advance(1)
+      expect(sender.sent).toContain('one')
+    },
+  )
+})
+
 describe('a record that the service rejects', () => {
   it('goes to the dead letters with its key, and no other does', async () => {
     const dir = spoolFolder()

@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DirectBell } from '../../src/control/bell.js'
 import type { TextHead } from '../../src/pipe/frame.js'
 import { PipeMemory } from '../../src/pipe/pipe-memory.js'
 import { PipeReader } from '../../src/pipe/pipe-reader.js'
 import { PipeWriter } from '../../src/pipe/pipe-writer.js'
 import { runs } from '../support/full.js'
-import { engineOf, frames, NotingSink, pipeOf, received, type Sent, texts, write } from '../support/pipe.js'
+import { engineOf, frames, NotingSink, pipeOf, received, type Sent, write } from '../support/pipe.js'
 
 const pino: TextHead = { kind: 'pino', engine: 1, severity: 2, marks: 0, time: 1, style: 0 }
 const lineOf = (text: string): Sent => ({ kind: 'text', head: pino, text })
@@ -160,8 +159,9 @@ describe('a pipe', () => {
   it('tells how many bytes wait for room, and moves them in order when there is some', () => {
     const world = new World(65_536)
     for (let line = 0; line < 100; line++) world.write(lineOf(`${line} ${'x'.repeat(1000)}`))
-    expect(world.writer.push(0)).toBe(false)
     const waiting = world.writer.waitingBytes
+    expect(world.writer.push(0)).toBe(false)
+    expect(world.writer.waitingBytes).toBe(waiting)
     expect(waiting).toBeGreaterThan(35_000)
     expect(waiting).toBeLessThan(50_000)
     world.take()
@@ -187,28 +187,28 @@ describe('a pipe', () => {
     await world.writer.pushed()
   })
 
-  it('goes at once where the bells are calls', () => {
-    const memory = pipeOf(4096)
-    const bells = { bell: new DirectBell(), room: new DirectBell() }
-    const writer = new PipeWriter(memory, bells)
-    const reader = new PipeReader(memory, bells)
-    const sink = new NotingSink()
-    let isLooking = false
-    bells.bell.heard(() => {
-      if (isLooking) return
-      isLooking = true
-      // A record may lead to another one: a listener logs.
-      while (!reader.take(sink, 100)) if (sink.got.length % 7 === 0) writer.value(2, sink.got.length, 1)
-      isLooking = false
-    })
-    const text = fc.sample(texts(5000), { numRuns: 300, seed: 1 })
-    for (const line of text) writer.text(pino, line)
-    writer.publish()
-    writer.publish()
-    const lines = sink.got.flatMap((got) => (got.kind === 'text' ? [got.text] : []))
-    expect(lines).toEqual(text.map((line) => line.toWellFormed()))
-    expect(sink.got.some(({ kind }) => kind === 'value')).toBe(true)
-    expect(writer.push(0)).toBe(true)
+  it('overwrites nothing after a frame that ends where the ring does', () => {
+    const world = new World(2400)
+    const values = (count: number) => {
+      for (let eventId = 0; eventId < count; eventId++) world.write({ kind: 'value', engine: 1, eventId, ms: count })
+      world.writer.publish()
+    }
+    values(50)
+    world.take()
+    values(50)
+    values(70)
+    world.takeAll()
+  })
+
+  it('gives a long line whole after one that was dropped within its parts', () => {
+    const world = new World(4096)
+    world.write(lineOf('x'.repeat(1500)))
+    world.writer.publish()
+    world.take(1)
+    while (world.memory.skip() !== undefined);
+    world.open.pop()
+    world.write(lineOf('y'.repeat(1500)))
+    world.takeAll()
   })
 
   it('moves `read` for a ping', () => {

@@ -48,6 +48,8 @@ export class UndiciPool implements Holder {
   /** Undefined until undici is loaded. */
   #dispatcher: undici.Dispatcher | undefined
   readonly #sockets = new Set<Duplex>()
+  /** Those whose connection has been made. */
+  readonly #connected = new WeakSet<Duplex>()
   /** Connections that wait for a slot, and how to give each of them up. */
   readonly #waiting = new Map<Claim, () => void>()
   #underWay = 0
@@ -113,9 +115,12 @@ export class UndiciPool implements Holder {
     void former?.close().catch(() => {})
   }
 
-  /** Undici does not show which connections are in use, so none is ended while one is. */
+  /**
+   * Undici does not show which connections are in use, so none is ended while one is. One that is being made is not idle, and undici would wait
+   * for it for ever: it hears of its end by an error alone.
+   */
   giveWay(): boolean {
-    const [socket] = this.#sockets
+    const socket = [...this.#sockets].find((each) => this.#connected.has(each))
     if (this.#underWay > 0 || socket === undefined) return false
     this.#sockets.delete(socket)
     socket.destroy()
@@ -190,7 +195,10 @@ export class UndiciPool implements Holder {
         granted: () => {
           this.#waiting.delete(claim)
           hold?.cancel()
-          const socket = connect(target, callback) as unknown as Duplex
+          const socket = connect(target, (...result) => {
+            if (result[0] === null) this.#connected.add(socket)
+            callback(...result)
+          }) as unknown as Duplex
           this.#sockets.add(socket)
           socket.once('close', () => {
             this.#sockets.delete(socket)

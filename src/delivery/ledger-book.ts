@@ -52,7 +52,12 @@ export class LedgerBook {
   readonly #rows: readonly Float64Array[]
   readonly #errors: readonly Uint8Array[]
 
-  constructor(lanes: readonly LaneName[], memory = ControlBlock.memory(lanes.length * laneBytes)) {
+  /** Memory for a ledger of these lanes, behind a control block. */
+  static memory(lanes: readonly LaneName[]): SharedArrayBuffer {
+    return ControlBlock.memory(lanes.length * laneBytes)
+  }
+
+  constructor(lanes: readonly LaneName[], memory = LedgerBook.memory(lanes)) {
     this.memory = memory
     this.#lanes = lanes
     this.#sequence = new Int32Array(memory, 4 * word.sequence, 1)

@@ -54,7 +54,7 @@ export class Reporter implements Observer {
   readonly #print: (text: string) => void
   /** Prints facts of the whole process, once in it. */
   readonly #printOnce: (text: string) => void
-  readonly #isToldByMain: () => boolean
+  readonly #end: { readonly isToldByMain: boolean }
   /** As it was when the first record was dropped by `shutdown`. */
   #leavesEndToMain: boolean | undefined
 
@@ -67,8 +67,8 @@ export class Reporter implements Observer {
     readonly elsewhere?: readonly ReportedElsewhere[] | undefined
     /** The text that says at once that nothing listens at the address of the service. @default none: such an outage is told when it has lasted */
     readonly nowhere?: string | undefined
-    /** True once the main thread reports what all threads lose at the end. @default never */
-    readonly isToldByMain?: (() => boolean) | undefined
+    /** True in it once the main thread reports what this one loses at the end. @default never */
+    readonly end?: { readonly isToldByMain: boolean } | undefined
     /** Deliver a log record of level warn. @default not at all: only a delivery finds a gap in the logs */
     readonly warn?: (message: string) => void
   }) {
@@ -77,7 +77,7 @@ export class Reporter implements Observer {
     this.#elsewhere = plan.elsewhere ?? []
     this.#nowhere = plan.nowhere
     this.#warn = plan.warn ?? (() => {})
-    this.#isToldByMain = plan.isToldByMain ?? (() => false)
+    this.#end = plan.end ?? { isToldByMain: false }
     const { print = printLine, print: printOnce = printNews } = plan
     this.#print = (text) => print(oneLine(text))
     this.#printOnce = (text) => printOnce(oneLine(text))
@@ -85,7 +85,7 @@ export class Reporter implements Observer {
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
     // `ended` reports all of them at once, also where the main thread begins to report the end between the two: it leaves out these.
-    if (reason === 'shutdown') this.#leavesEndToMain ??= this.#isToldByMain()
+    if (reason === 'shutdown') this.#leavesEndToMain ??= this.#end.isToldByMain
     else this.#dropped(lane, { reason, count, explanation: explanations[reason] })
   }
 
@@ -97,7 +97,7 @@ export class Reporter implements Observer {
 
   /** The end: report what the lanes have dropped by `shutdown`, and all that throttles have held back. */
   ended(lanes: readonly LaneReport[]): void {
-    const listenersOnly = this.#leavesEndToMain ?? this.#isToldByMain()
+    const listenersOnly = this.#leavesEndToMain ?? this.#end.isToldByMain
     for (const lane of this.#elsewhere.includes('shutdown') ? [] : lanes) {
       const { kind, bucket, dropped, lastError } = lane
       const explanation = `not delivered before the end${lastErrorText(lastError)}`

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { isMainThread } from 'node:worker_threads'
 import { ControlBlock } from '../control/control-block.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
 import { ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
@@ -46,7 +46,6 @@ export class Engine implements RecordPort {
   readonly #accepted: AcceptanceWatch['accepted']
   readonly options: ResolvedOptions
   readonly #delivery: EngineDelivery
-  readonly #block: ControlBlock
   readonly #logs: LogIntake
   /** Writes its records. */
   readonly writer: RecordWriter
@@ -55,12 +54,13 @@ export class Engine implements RecordPort {
   #closing: Promise<Ledger> | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
-    const { kinds, memory, handedOver = false, listeners, elsewhere, position, machine = thisMachine } = setting
+    const { kinds, handedOver = false, listeners, elsewhere, position, machine = thisMachine } = setting
     const { print = machine.print, accepted } = setting
     this.#accepted = accepted
     this.position = position?.worker.memory
     this.options = options
     this.lanes = lanesOf(options, kinds)
+    const { memory = LedgerBook.memory(this.lanes) } = setting
     this.#handedOver = handedOver
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
@@ -72,7 +72,7 @@ export class Engine implements RecordPort {
       print,
       elsewhere,
       nowhere: nothingListens(options),
-      isToldByMain: () => !isMainThread && this.#block.isToldByMain,
+      end: new ControlBlock(memory),
       warn: (message) => {
         if (this.#logLane !== -1) this.log(this.writer.warning(message))
       },
@@ -103,7 +103,6 @@ export class Engine implements RecordPort {
       startExit: (withinMs) => sender.startExit(withinMs),
       spool,
     })
-    this.#block = new ControlBlock(this.memory)
     machine.watch?.(this.#delivery)
     this.#logs = new LogIntake({
       options,

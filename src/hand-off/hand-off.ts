@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { isMainThread } from 'node:worker_threads'
 import { ControlBlock } from '../control/control-block.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
@@ -87,9 +86,8 @@ export class HandOff implements RecordPort, EngineClient {
     this.memory = this.#book.memory
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
-    const block = new ControlBlock(this.memory)
-    const isToldByMain = () => !isMainThread && block.isToldByMain
-    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print, isToldByMain })
+    const end = new ControlBlock(this.memory)
+    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print, end })
     const spools = options.spoolDir !== undefined
     this.#account = new HandOffAccount({ lanes: this.lanes, book: this.#book, reporter: this.#reporter, spools })
     this.#drains = new DrainRequests({ clock: machine.clock, ask: (request) => this.#ask(request) })

@@ -60,11 +60,6 @@ export class ThreadChannel {
     this.#channel.postMessage(message)
   }
 
-  /** True while messages from other threads can be read synchronously. */
-  get readsSynchronously(): boolean {
-    return readsSynchronously
-  }
-
   /** Receive the messages that have been sent so far, without waiting for the event loop. */
   catchUp(): void {
     for (let message = this.#read(); message !== undefined; message = this.#read()) this.#receive(message)

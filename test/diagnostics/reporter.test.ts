@@ -14,7 +14,11 @@ function dropping({ toldBefore, toldAfter }: { toldBefore: boolean; toldAfter: b
     clock: systemClock,
     listeners: { error: () => {}, channel: () => {} },
     print: (text) => lines.push(text),
-    isToldByMain: () => told,
+    end: {
+      get isToldByMain() {
+        return told
+      },
+    },
   })
   for (let count = 0; count < 3; count++) reporter.dropped(lane, { reason: 'shutdown', count: 1 })
   told = toldAfter

@@ -28,13 +28,10 @@ export function ownListeners(onError: ((error: SluiceError) => void) | undefined
   }
 }
 
-/** News that another part may report in place of this one: records dropped at the end, outages. */
-export type ReportedElsewhere = 'shutdown' | 'outage'
-
 /** At most one call of `onError` for each cause in this time: a listener that logs must not cause its next call. */
 const listenerQuietMs = 1000
 /** Characters of a rejected record in its message. */
-const maxRecordChars = 4096
+export const mostRecordChars = 4096
 
 function printNews(text: string): void {
   if (isNews(text)) printLine(text)
@@ -47,7 +44,6 @@ function printNews(text: string): void {
 export class Reporter implements Observer {
   readonly #clock: Clock
   readonly #listeners: Listeners
-  readonly #elsewhere: readonly ReportedElsewhere[]
   readonly #causes = new Map<string, Cause>()
   readonly #nowhere: string | undefined
   readonly #warn: (message: string) => void
@@ -63,8 +59,6 @@ export class Reporter implements Observer {
     readonly listeners: Listeners
     /** Writes one line for people. @default to stderr */
     readonly print?: ((text: string) => void) | undefined
-    /** News that this reporter leaves out. @default none */
-    readonly elsewhere?: readonly ReportedElsewhere[] | undefined
     /** The text that says at once that nothing listens at the address of the service. @default none: such an outage is told when it has lasted */
     readonly nowhere?: string | undefined
     /** True in it once the main thread reports what this one loses at the end. @default never */
@@ -74,7 +68,6 @@ export class Reporter implements Observer {
   }) {
     this.#clock = plan.clock
     this.#listeners = plan.listeners
-    this.#elsewhere = plan.elsewhere ?? []
     this.#nowhere = plan.nowhere
     this.#warn = plan.warn ?? (() => {})
     this.#end = plan.end ?? { isToldByMain: false }
@@ -98,8 +91,7 @@ export class Reporter implements Observer {
   /** The end: report what the lanes have dropped by `shutdown`, and all that throttles have held back. */
   ended(lanes: readonly LaneReport[]): void {
     const listenersOnly = this.#leavesEndToMain ?? this.#end.isToldByMain
-    for (const lane of this.#elsewhere.includes('shutdown') ? [] : lanes) {
-      const { kind, bucket, dropped, lastError } = lane
+    for (const { kind, bucket, dropped, lastError } of lanes) {
       const explanation = `not delivered before the end${lastErrorText(lastError)}`
       if (dropped.shutdown === 0) continue
       const loss = { reason: 'shutdown', count: dropped.shutdown, explanation, listenersOnly } as const
@@ -131,7 +123,7 @@ export class Reporter implements Observer {
 
   rejected(lane: LaneName, rejection: Rejection & { readonly body: string }): void {
     const { status, reason, validationErrors, body } = rejection
-    const record = body.slice(0, maxRecordChars)
+    const record = body.slice(0, mostRecordChars)
     this.#publish('sluice:rejected', { ...lane, status, reason, validationErrors, record, at: Date.now() })
     this.#report(`rejected ${lane.kind}`, {
       code: 'SLUICE_REJECTED',
@@ -147,12 +139,10 @@ export class Reporter implements Observer {
   }
 
   unreachable(): void {
-    if (this.#nowhere === undefined || this.#elsewhere.includes('outage')) return
-    this.#printOnce(this.#nowhere)
+    if (this.#nowhere !== undefined) this.#printOnce(this.#nowhere)
   }
 
   outage(lane: LaneName, { reason, isTold = false }: { readonly reason: string; readonly isTold?: boolean }): void {
-    if (this.#elsewhere.includes('outage')) return
     this.#publish('sluice:outage', { ...lane, reason })
     const text = ({ words }: Held) =>
       `${laneText(lane)} has delivered nothing for ${tellOutageAfterMs / 1000} s, records are kept: ${words}`
@@ -172,11 +162,8 @@ export class Reporter implements Observer {
   }
 
   /** Reports the gap of a lane in the logs themselves, where a reader looks for what is missing. */
-  recovered(lane: LaneName, { byReason, sinceMs, untilMs }: Losses): void {
-    const wallClock = (moment: number) => new Date(Date.now() - (this.#clock.now() - moment)).toISOString()
-    const total = [...byReason.values()].reduce((sum, count) => sum + count, 0)
-    const reasons = [...byReason].map(([reason, count]) => `${reason} ${count}`).join(', ')
-    this.#warn(`sluice: ${records(total, lane)} lost from ${wallClock(sinceMs)} to ${wallClock(untilMs)} (${reasons})`)
+  recovered(lane: LaneName, losses: Losses): void {
+    this.#warn(gapText(lane, losses, this.#clock))
   }
 
   /** A mistake that concerns no lane, such as a bad event number. `onError` gets each kind, stderr all kinds together. */
@@ -250,6 +237,14 @@ const explanations: Readonly<Record<Exclude<DropReason, 'shutdown'>, string>> = 
   closed: 'logged after close()',
   unreadable: 'the delivery worker stopped at this line',
   'worker-failed': 'the delivery worker has failed',
+}
+
+/** The text of the log record about a gap. */
+export function gapText(lane: LaneName, { byReason, sinceMs, untilMs }: Losses, clock: Pick<Clock, 'now'>): string {
+  const wallClock = (moment: number) => new Date(Date.now() - (clock.now() - moment)).toISOString()
+  const total = [...byReason.values()].reduce((sum, count) => sum + count, 0)
+  const reasons = [...byReason].map(([reason, count]) => `${reason} ${count}`).join(', ')
+  return `sluice: ${records(total, lane)} lost from ${wallClock(sinceMs)} to ${wallClock(untilMs)} (${reasons})`
 }
 
 function records(count: number, { kind }: LaneName): string {

@@ -1,5 +1,6 @@
-import type { LaneName } from '../delivery/ledger.js'
-import type { Listeners, ReportedElsewhere } from '../diagnostics/reporter.js'
+import type { LaneName, LaneReport } from '../delivery/ledger.js'
+import type { Observer } from '../delivery/observer.js'
+import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Machine } from './machine.js'
@@ -16,14 +17,22 @@ export interface EngineSetting extends AcceptanceWatch {
   readonly handedOver?: boolean
   /** Shows that the worker waits for the disk of the spool. */
   readonly position?: EnginePosition
-  /** News that another thread reports. @default none */
-  readonly elsewhere?: readonly ReportedElsewhere[]
-  /** Listeners for drops, rejections and pauses. @default the listeners of this thread */
-  readonly listeners?: Listeners
+  /** @param warn delivers a log record of level warn @default one for the listeners of this thread, and stderr */
+  readonly reporter?: (warn: (message: string) => void) => EngineReporter
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
   /** @default this one */
   readonly machine?: Machine
+}
+
+/** Reports what happens to the records of an engine. */
+export interface EngineReporter extends Observer {
+  /** A mistake that concerns no lane. Each `kind` is reported. */
+  misused(code: SluiceErrorCode, text: string, kind?: string): void
+  /** The engine is closed: report what its lanes have dropped by `shutdown`, and all that is held back. */
+  ended(lanes: readonly LaneReport[]): void
+  /** Report all that is held back: the process may end next. */
+  tellAll(): void
 }
 
 /** The lanes of a configuration: one for each kind that has a bucket. */

@@ -15,7 +15,7 @@ import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { EngineDelivery } from './engine-delivery.js'
 import { EngineSender } from './engine-sender.js'
-import { type EngineSetting, lanesOf } from './engine-setting.js'
+import { type EngineReporter, type EngineSetting, lanesOf } from './engine-setting.js'
 import { LogIntake } from './log-intake.js'
 import { thisMachine } from './machine.js'
 import { nothingListens } from './nothing-listens.js'
@@ -41,7 +41,7 @@ export class Engine implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[]
   readonly position: SharedArrayBuffer | undefined
-  readonly #reporter: Reporter
+  readonly #reporter: EngineReporter
   readonly #handedOver: boolean
   readonly #accepted: AcceptanceWatch['accepted']
   readonly options: ResolvedOptions
@@ -54,7 +54,7 @@ export class Engine implements RecordPort {
   #closing: Promise<Ledger> | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
-    const { kinds, handedOver = false, listeners, elsewhere, position, machine = thisMachine } = setting
+    const { kinds, handedOver = false, reporter, position, machine = thisMachine } = setting
     const { print = machine.print, accepted } = setting
     this.#accepted = accepted
     this.position = position?.worker.memory
@@ -66,17 +66,13 @@ export class Engine implements RecordPort {
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.writer = new RecordWriter(options)
     const { clock, random, files, owners } = machine
-    this.#reporter = new Reporter({
-      clock,
-      listeners: listeners ?? ownListeners(options.onError),
-      print,
-      elsewhere,
-      nowhere: nothingListens(options),
-      end: new ControlBlock(memory),
-      warn: (message) => {
-        if (this.#logLane !== -1) this.log(this.writer.warning(message))
-      },
-    })
+    const warn = (message: string) => {
+      if (this.#logLane !== -1) this.log(this.writer.warning(message))
+    }
+    const listeners = ownListeners(options.onError)
+    const nowhere = nothingListens(options)
+    this.#reporter =
+      reporter?.(warn) ?? new Reporter({ clock, listeners, print, nowhere, end: new ControlBlock(memory), warn })
     const sender = new EngineSender(options, { machine, report: (code, text) => this.misused(code, text) })
     const { spoolDir, maxQueueRecords, maxQueueBytes } = options
     const report = (text: string) => this.misused('SLUICE_SPOOL', text, text)
@@ -207,11 +203,6 @@ export class Engine implements RecordPort {
 
   invalid(): void {
     this.#delivery.invalid()
-  }
-
-  /** Report all that throttles have held back: the thread ends next. */
-  tellAll(): void {
-    this.#reporter.tellAll()
   }
 
   stats(): Ledger {

@@ -1,4 +1,12 @@
-import { type DropReason, givenUp, type LaneName, type LaneReport, type Ledger, sumLedger } from '../delivery/ledger.js'
+import {
+  type DropReason,
+  dropReasons,
+  givenUp,
+  type LaneName,
+  type LaneReport,
+  type Ledger,
+  sumLedger,
+} from '../delivery/ledger.js'
 import type { LedgerBook } from '../delivery/ledger-book.js'
 import type { Reporter } from '../diagnostics/reporter.js'
 import type { RecordKind } from '../records/wire.js'
@@ -25,6 +33,8 @@ export class HandOffAccount {
   readonly #pending: number[]
   /** By lane: records handed over since the beginning. Those above the engine's `taken` are in transit. */
   readonly #handedOver: number[]
+  /** By lane: drops of the engine in the worker that have been reported. */
+  readonly #told: readonly Map<DropReason, number>[]
   /** By lane: records that no engine has counted. */
   readonly #dropped: readonly Map<DropReason, number>[]
 
@@ -36,6 +46,7 @@ export class HandOffAccount {
     this.#valueLane = lanes.findIndex(({ kind }) => kind === 'values')
     this.#pending = lanes.map(() => 0)
     this.#handedOver = lanes.map(() => 0)
+    this.#told = lanes.map(() => new Map())
     this.#dropped = lanes.map(() => new Map())
   }
 
@@ -58,6 +69,20 @@ export class HandOffAccount {
       this.#pending[lane] = 0
     }
     return records
+  }
+
+  /** Report what the engine in the worker has dropped since the last call. What its end drops is reported by its close, or its failure. */
+  tellDrops(): void {
+    const { lanes, reporter } = this.#plan
+    for (const [index, { dropped }] of this.#book.copy().ledger.lanes.entries()) {
+      const told = this.#told[index]!
+      for (const reason of dropReasons) {
+        const count = dropped[reason] - (told.get(reason) ?? 0)
+        told.set(reason, dropped[reason])
+        if (count > 0 && reason !== 'shutdown' && reason !== 'worker-failed')
+          reporter.dropped(lanes[index]!, { reason, count })
+      }
+    }
   }
 
   /** Drop a record before it goes into the outbox. No effect for a kind without a bucket. */

@@ -71,8 +71,8 @@ export interface DeliveryThread {
   handOverSync(withinMs: number): boolean
   /** At the end of the process: the same, with one more worker if the present one is stuck. */
   reachSync(withinMs: number): boolean
-  /** Receive what the worker has told so far, when the event loop has stopped. True when nothing is left. */
-  catchUp(): true
+  /** Receive what the worker has told so far, when the event loop has stopped. */
+  catchUp(): void
   /** Remove the engine. The worker ends with the last one. */
   leave(engine: number): Promise<void>
 }

@@ -6,14 +6,7 @@ import { LineBytes } from '../records/line-bytes.js'
 import { queueMicrotask } from '../runtime/clock.js'
 import { engineCode } from './frames.js'
 import { answerHeartbeat } from './heartbeat.js'
-import {
-  heartbeatQuestion,
-  type OpenEngine,
-  tellRequest,
-  type WorkerMessage,
-  type WorkerPlan,
-  workerStates,
-} from './protocol.js'
+import { heartbeatQuestion, type OpenEngine, type WorkerMessage, type WorkerPlan, workerStates } from './protocol.js'
 import { WorkerEngine } from './worker-engine.js'
 
 /** The connection of a delivery worker to the application's thread, beside the stream of lines. */
@@ -48,7 +41,6 @@ export function lineStream(
 
   listen((message) => {
     if (message === heartbeatQuestion) answerHeartbeat(heartbeat)
-    else if (message === tellRequest) tellAll()
     else if (isOpenEngine(message)) engineNumbered(message.engine).open(message.plan)
   })
 
@@ -69,18 +61,13 @@ export function lineStream(
   return stream
 
   function take(bytes: Buffer, from: number, end: number): void {
-    if (Atomics.load(progress, 0) >= workerStates.halted) return
+    if (Atomics.load(progress, 0) === workerStates.halted) return
     position.advance()
     if (bytes[from] !== engineCode) engineNumbered(current).take(bytes, from, end)
     else {
       current = Number(bytes.toString('latin1', from + 1, end))
       position.takesLinesOf(current)
     }
-  }
-
-  function tellAll(): void {
-    for (const engine of engines.values()) engine.tellAll()
-    Atomics.store(progress, 0, workerStates.told)
   }
 
   function engineNumbered(number: number): WorkerEngine {

@@ -7,6 +7,7 @@ import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import { Engine } from '../engine/engine.js'
 import { lanesOf } from '../engine/engine-setting.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
+import { nothingListens } from '../engine/nothing-listens.js'
 import type {
   AcceptanceWatch,
   EndOptions,
@@ -31,6 +32,7 @@ import { deliverLine, drainFrame, isValue, keyedFrame } from './frames.js'
 import { nextModes } from './hand-off-mode.js'
 import { InTransit } from './in-transit.js'
 import { ModeMachine } from './mode-machine.js'
+import type { News } from './news.js'
 import { Outbox } from './outbox.js'
 import { ClosedFlag, type EnginePlan, enginePlan, type WorkerMessage } from './protocol.js'
 
@@ -87,7 +89,8 @@ export class HandOff implements RecordPort, EngineClient {
     this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
     const end = new ControlBlock(this.memory)
-    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print, end })
+    const nowhere = nothingListens(options)
+    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print, nowhere, end })
     const spools = options.spoolDir !== undefined
     this.#account = new HandOffAccount({ lanes: this.lanes, book: this.#book, reporter: this.#reporter, spools })
     this.#drains = new DrainRequests({ clock: machine.clock, ask: (request) => this.#ask(request) })
@@ -165,7 +168,7 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   park(options?: EndOptions): Promise<Ledger> {
-    return this.#drain('park', options).finally(() => this.#reporter.tellAll())
+    return this.#drain('park', options).finally(() => this.#tellAll())
   }
 
   close(options?: EndOptions): Promise<Ledger> {
@@ -194,13 +197,18 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#mode.now === 'closed') return () => true
     this.#outbox.handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs + endGraceMs)
-    this.#reporter.tellAll()
+    this.#tellAll()
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs: leftMs(), brief })
     if (!reached) return () => true
     this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs: leftMs(), brief })))
     if (!this.#thread.handOverSync(leftMs() + endGraceMs)) return () => true
     const isOver = this.#closedFlag.wait(this.#local.machine.clock, leftMs())
-    return (waitMs) => isOver(waitMs) && this.#thread.catchUp()
+    return (waitMs) => {
+      if (!isOver(waitMs)) return false
+      this.#thread.catchUp()
+      this.#tellAll()
+      return true
+    }
   }
 
   attached(): void {
@@ -217,6 +225,7 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   workerFailed({ reason, at }: FailedWorker): LostRecords {
+    this.#account.tellDrops()
     this.#inTransit.trim()
     const line = at === 'line' ? this.#inTransit.removeFirst() : undefined
     if (line !== undefined) this.#account.dropUnreadable(isValue(line) ? 'values' : 'logs')
@@ -226,6 +235,7 @@ export class HandOff implements RecordPort, EngineClient {
 
   cannotStart(): void {
     if (!this.#mode.enter('inline')) return
+    this.#account.tellDrops()
     const engine = new Engine(this.options, { memory: this.memory, ...this.#local })
     this.#outbox.handOver()
     this.#account.deliverDirectly()
@@ -236,8 +246,18 @@ export class HandOff implements RecordPort, EngineClient {
 
   received(message: WorkerMessage): void {
     if (message.type === 'drained') this.#drains.answered(message.request)
-    else if (message.type === 'channel') this.#listeners.channel(message.name, message.message)
-    else this.#listeners.error(new SluiceError(message.code, message.text))
+    else this.#heard(message.news)
+  }
+
+  #heard(news: News): void {
+    const reporter = this.#reporter
+    if (news.type === 'dropped') this.#tellDrops()
+    else if (news.type === 'rejected') reporter.rejected(news.lane, news.about)
+    else if (news.type === 'paused') reporter.paused(news.lane, news.about)
+    else if (news.type === 'outage') reporter.outage(news.lane, news.about)
+    else if (news.type === 'resumed') reporter.resumed(news.lane)
+    else if (news.type === 'misused') reporter.misused(news.code, news.text, news.kind)
+    else reporter.unreachable()
   }
 
   plan({ diskIsStalled }: { diskIsStalled: boolean }): EnginePlan {
@@ -263,7 +283,18 @@ export class HandOff implements RecordPort, EngineClient {
   #reportEnd(): void {
     if (this.#isEndReported) return
     this.#isEndReported = true
+    this.#tellAll()
     this.#reporter.ended(this.#inline === undefined ? this.stats().lanes : [])
+  }
+
+  #tellAll(): void {
+    this.#tellDrops()
+    this.#reporter.tellAll()
+  }
+
+  /** An engine in this thread reports its drops itself. */
+  #tellDrops(): void {
+    if (this.#inline === undefined) this.#account.tellDrops()
   }
 
   #drain(mode: 'flush' | 'park', options: FlushOptions | undefined): Promise<Ledger> {

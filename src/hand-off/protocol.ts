@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { EndStep } from '../engine/ports.js'
-import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { Clock } from '../runtime/clock.js'
 import { endGraceMs } from './drain-requests.js'
+import type { News } from './news.js'
 
 // Everything but records that crosses between the application's thread and the delivery worker. For the records see frames.ts.
 
@@ -19,14 +19,11 @@ export interface WorkerPlan {
   readonly news: MessagePort
 }
 
-/** How far the worker is. A halted worker takes no more lines. One that is `told` has reported all that it had held back, besides. */
-export const workerStates = { starting: 0, reading: 1, halted: 2, told: 3 } as const
+/** How far the worker is. A halted worker takes no more lines. */
+export const workerStates = { starting: 0, reading: 1, halted: 2 } as const
 
 /** Asks the worker to count an answer. */
 export const heartbeatQuestion = 'sluice.heartbeat'
-
-/** Asks a halted worker to report what its throttles hold back: its thread ends next. */
-export const tellRequest = 'sluice.tell'
 
 /** Opens an engine. The first lines for that engine may reach the worker earlier. */
 export interface OpenEngine {
@@ -59,8 +56,7 @@ export function enginePlan(
 /** A message to the application's thread, from the engine with this number. */
 export type WorkerMessage = { readonly engine: number } & (
   | { readonly type: 'drained'; readonly request: number }
-  | { readonly type: 'error'; readonly code: SluiceErrorCode; readonly text: string }
-  | { readonly type: 'channel'; readonly name: string; readonly message: unknown }
+  | { readonly type: 'news'; readonly news: News }
 )
 
 /** Most time that the worker has after the deadline of a close. */

@@ -135,9 +135,8 @@ export class Supervisor implements DeliveryThread {
     return this.handOverSync(deadline - this.#plan.clock.now())
   }
 
-  catchUp(): true {
+  catchUp(): void {
     this.#link?.catchUp()
-    return true
   }
 
   async leave(engine: number): Promise<void> {

@@ -6,6 +6,7 @@ import { Secret } from '../options/secret.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import { PlainFrames } from './frame-bytes.js'
 import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
+import { newsReporter } from './news.js'
 import { ClosedFlag, type EnginePlan, type WorkerMessage } from './protocol.js'
 
 export interface WorkerEnginePlan {
@@ -59,11 +60,6 @@ export class WorkerEngine {
     this.#takeText(lines.toString('utf8', from, end))
   }
 
-  /** Report all that throttles have held back. */
-  tellAll(): void {
-    for (const engine of this.#engines) engine.tellAll()
-  }
-
   #takeText(line: string): void {
     const engine = this.#engines[this.#engines.length - 1]
     if (engine === undefined) {
@@ -85,13 +81,9 @@ export class WorkerEngine {
       machine,
       memory,
       handedOver: true,
-      // The application's side reports the records that its close drops.
-      elsewhere: ['shutdown'],
       position: { worker: position, engine },
-      listeners: {
-        error: (error) => post({ engine, type: 'error', code: error.code, text: error.message }),
-        channel: (name, message) => post({ engine, type: 'channel', name, message }),
-      },
+      reporter: (warn) =>
+        newsReporter({ clock: machine.clock, post: (news) => post({ engine, type: 'news', news }), warn }),
     }
     const own = {
       apiKey: new Secret(apiKey.text, apiKey.file),

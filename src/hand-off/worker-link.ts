@@ -7,14 +7,7 @@ import { ownThreadEnvironment } from '../runtime/own-thread.js'
 import { flushWhileItTakes, patienceMs } from './flush-while-it-takes.js'
 import { engineFrame } from './frames.js'
 import { Heartbeat } from './heartbeat.js'
-import {
-  type EnginePlan,
-  heartbeatQuestion,
-  type OpenEngine,
-  tellRequest,
-  type WorkerMessage,
-  workerStates,
-} from './protocol.js'
+import { type EnginePlan, heartbeatQuestion, type OpenEngine, type WorkerMessage, workerStates } from './protocol.js'
 import { loadThreadStream, ownStreams, workerFile } from './worker-file.js'
 
 export interface WorkerFailure {
@@ -187,22 +180,18 @@ export class WorkerLink implements Link {
   }
 
   /**
-   * End the thread. First it stops to take lines, so that no count is cut off, and has a moment to report what it has dropped and to write to
-   * the disk. Resolves when the thread is gone, or after little more than 1.5 s: a thread that waits for a disk cannot be ended.
+   * End the thread. First it stops to take lines, and has a moment to finish the one at which it is, and to write to the disk. Resolves when
+   * the thread is gone, or after little more than 1.5 s: a thread that waits for a disk cannot be ended.
    */
   async terminate(): Promise<void> {
     this.#over = true
     this.#heartbeat.stop()
-    const tells = Atomics.exchange(this.#state, 0, workerStates.halted) === workerStates.reading
-    if (tells) this.#worker.postMessage(tellRequest)
-    const works = () => this.standstill !== undefined || (tells && Atomics.load(this.#state, 0) !== workerStates.told)
+    Atomics.store(this.#state, 0, workerStates.halted)
     await new Promise((resolve) => setImmediate(resolve))
     const patientUntil = systemClock.now() + lastWorkMs
-    while (works() && !this.#gone && systemClock.now() < patientUntil) {
+    while (this.standstill !== undefined && !this.#gone && systemClock.now() < patientUntil) {
       await new Promise<void>((resolve) => systemClock.schedule(resolve, betweenLooksMs, true))
     }
-    // Messages wait for a turn of the event loop, and who receives them leaves after this.
-    this.catchUp()
     await new Promise<void>((resolve) => {
       const giveUp = () => {
         // Node keeps the process alive until a terminated thread has ended.
@@ -215,6 +204,8 @@ export class WorkerLink implements Link {
         resolve()
       })
     })
+    // Messages wait for a turn of the event loop, and who receives them leaves after this.
+    this.catchUp()
   }
 
   /** The same without an event loop. The thread may live on for some milliseconds. */

@@ -189,12 +189,30 @@ describe('what a hand-off says', () => {
     expect(engine.stats()).toMatchObject({ invalid: 1, accepted: 0 })
   })
 
-  it('comes from the worker, too: errors go to `onError`', () => {
+  it('comes from the worker, too: it goes to `onError`', async () => {
     const { errors, engine } = startHandOff()
-    engine.received({ engine: 1, type: 'error', code: 'SLUICE_OUTAGE', text: 'the service is out of reach' })
-    expect(errors).toEqual(['the service is out of reach'])
-    engine.received({ engine: 1, type: 'channel', name: 'sluice:dropped', message: {} })
-    expect(errors).toHaveLength(1)
+    const lane = { kind: 'logs', bucket: 'b' } as const
+    engine.received({ engine: 1, type: 'news', news: { type: 'outage', lane, about: { reason: 'out of reach' } } })
+    await settle()
+    expect(errors.join()).toContain('out of reach')
+  })
+
+  it('says how many records the worker has dropped, each once, also where its last news are not read', async () => {
+    const { clock, errors, engine } = startHandOff()
+    const book = new LedgerBook(engine.lanes, engine.memory)
+    const drop = (count: number) => book.move(0, 'taken', 'queue-full', count, 0)
+    const told = () => errors.reduce((sum, text) => sum + Number(/^(\d+) log records? dropped/.exec(text)?.[1] ?? 0), 0)
+    drop(3)
+    engine.received({ engine: 1, type: 'news', news: { type: 'dropped' } })
+    await settle()
+    engine.received({ engine: 1, type: 'news', news: { type: 'dropped' } })
+    await settle()
+    expect(told()).toBe(3)
+    drop(4)
+    const closed = engine.close({ timeoutMs: 0 })
+    await clock.advance(1000)
+    await closed
+    expect(told()).toBe(7)
   })
 
   it('about a line at which the worker stopped is a loss of that kind of record', async () => {

@@ -30,8 +30,8 @@ afterEach(async () => {
   rmSync(spoolDir, { recursive: true })
 })
 
-function start({ spools = false, diskIsStalled = false, url = server.url } = {}) {
-  const { options } = configure({ url, apiKey: 'k', bucket: 'b', ...(spools ? { spoolDir } : {}) }, 'values')
+function start({ spools = false, diskIsStalled = false, url = server.url, more = {} } = {}) {
+  const { options } = configure({ url, apiKey: 'k', bucket: 'b', ...(spools ? { spoolDir } : {}), ...more }, 'values')
   const book = new LedgerBook(lanes)
   const flag = new ClosedFlag()
   const clock = new VirtualClock()
@@ -161,30 +161,35 @@ it('watches no disk that has answered so far', () => {
   expect(disk.watched).toBe(false)
 })
 
-it('posts what the service rejects to the application: as an error, and as a message of its channel', async () => {
+it('posts what the service rejects to the application', async () => {
   const { open, posted, take, drained } = start()
   server.script = () => ({ type: 'answer', status: 400, body: '{"result":false}' })
   open()
   take('v1001,5')
   take(drainFrame('flush', { request: 1, timeoutMs: 5000 }))
   await drained(1)
-  expect(posted).toContainEqual({
+  expect(posted[0]).toMatchObject({
     engine: 7,
-    type: 'error',
-    code: 'SLUICE_REJECTED',
-    text: expect.stringMatching(/^1 value record rejected: /),
+    type: 'news',
+    news: {
+      type: 'rejected',
+      lane: { kind: 'values', bucket: 'b' },
+      about: { status: 400, body: expect.stringContaining('"eventId":1001') },
+    },
   })
-  expect(posted).toContainEqual({
-    engine: 7,
-    type: 'channel',
-    name: 'sluice:rejected',
-    message: expect.objectContaining({
-      kind: 'values',
-      bucket: 'b',
-      status: 400,
-      record: expect.stringContaining('"eventId":1001'),
-    }),
-  })
+})
+
+it('posts once in a turn that records were dropped: their numbers are in the ledger', async () => {
+  const { book, open, posted, take, drained } = start({ more: { maxQueueRecords: 10 } })
+  open()
+  for (let event = 0; event < 50; event++) take(`v${event},5`)
+  take(drainFrame('flush', { request: 1, timeoutMs: 5000 }))
+  await drained(1)
+  expect(posted).toEqual([
+    { engine: 7, type: 'news', news: { type: 'dropped' } },
+    { engine: 7, type: 'drained', request: 1 },
+  ])
+  expect(book.read().lanes[1]).toMatchObject({ delivered: 10, dropped: { 'queue-full': 40 } })
 })
 
 it.each(['flush', 'park', 'close'] as const)(

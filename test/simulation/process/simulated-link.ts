@@ -8,7 +8,6 @@ import {
   type EnginePlan,
   heartbeatQuestion,
   type OpenEngine,
-  tellRequest,
   type WorkerMessage,
   workerStates,
 } from '../../../src/hand-off/protocol.js'
@@ -174,7 +173,6 @@ export class SimulatedLink implements Link {
   async terminate(): Promise<void> {
     this.#over = true
     this.#heartbeat.stop()
-    if (this.#isReading) this.#post(tellRequest)
     Atomics.store(new Int32Array(this.#state), 0, workerStates.halted)
     const { app, thread } = this.#plan
     const waitMs = thread.alive && this.standstill?.at === 'disk' ? maxTerminationMs : 1

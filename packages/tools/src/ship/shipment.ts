@@ -1,6 +1,7 @@
 import type { Summary } from '../../../../src/cli/output.js'
 import { Rejections } from '../../../../src/cli/rejections.js'
 import { droppedTotal, type Ledger, settledTotal } from '../../../../src/delivery/ledger.js'
+import { Reporter } from '../../../../src/diagnostics/reporter.js'
 import { Engine } from '../../../../src/engine/engine.js'
 import { RecordWriter } from '../../../../src/engine/record-writer.js'
 import { counted } from '../../../../src/errors/counted.js'
@@ -69,12 +70,18 @@ export class Shipment {
     signal.addEventListener('abort', () => this.#wake(), { once: true })
     this.#engine = new Engine(options, {
       kinds: ['logs'],
-      // The summary reports what was not delivered and why. A silent service is reported earlier, by this class.
-      elsewhere: ['shutdown', 'outage'],
-      print: (text) => {
-        if (!plan.stops || this.#paused === undefined) say(`sluice: ${text}`)
-      },
-      listeners: { error() {}, channel: (name, message) => this.#heard(name, message as { readonly reason: string }) },
+      reporter: (warn) =>
+        new ShipmentReporter({
+          clock,
+          warn,
+          print: (text) => {
+            if (!plan.stops || this.#paused === undefined) say(`sluice: ${text}`)
+          },
+          listeners: {
+            error() {},
+            channel: (name, message) => this.#heard(name, message as { readonly reason: string }),
+          },
+        }),
     })
   }
 
@@ -190,6 +197,14 @@ export class Shipment {
     if (name !== 'sluice:paused') return
     this.#paused = reason
     this.#wake()
+  }
+}
+
+/** The summary reports what was not delivered and why. A silent service is reported earlier, by the shipment. */
+class ShipmentReporter extends Reporter {
+  override outage(): void {}
+  override ended(): void {
+    this.tellAll()
   }
 }
 

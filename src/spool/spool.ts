@@ -197,7 +197,8 @@ export class Spool implements Backing {
       this.#health.failed(error)
       this.#missed(file)
     } else if (file.unwritten > 0) this.#full = true
-    else this.#health.succeeded()
+    // Records that are settled meanwhile need no disk: they say nothing about it.
+    else if (file.bytes > before) this.#health.succeeded()
   }
 
   /** What stands between the key of a record and the record, in lines that are written now. */

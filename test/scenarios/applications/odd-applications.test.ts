@@ -164,6 +164,7 @@ describe('a working directory that is gone', () => {
       SLUICE_MODE: mode,
       SLUICE_SPOOL_DIR: 'spool',
     })
+    // Node.js starts no worker there.
     expect(stderr).toMatch(/sluice: the spool in spool cannot be written .* memory alone until it can\n$/)
     expect(stderr).not.toMatch(/^(?!sluice: )./m)
     expect(code).toBe(0)

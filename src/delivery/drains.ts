@@ -69,7 +69,9 @@ export class Drains {
     })
     this.#turn.isDraining = true
     this.#turn.drainsSince = now
-    this.#turn.isLastDrain ||= plan.last
+    if (!plan.last) return
+    this.#turn.isLastDrain = true
+    this.#turn.lastDrainUntil = deadline
   }
 
   /** The lane has changed: drains that have no more to wait for in it give it up. */

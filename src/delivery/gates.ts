@@ -198,7 +198,7 @@ export class Gates {
 
   #planProbe(gate: Gate, attempt: number): void {
     const { turn, probe } = this.#plan
-    const waitMs = gate.cause === 'paused' ? doubled(attempt, probe) : turn.backoffMs(attempt)
+    const waitMs = gate.cause === 'paused' ? doubled(attempt, probe) : turn.probeBackoffMs(attempt)
     gate.probeAt = Math.max(turn.now + waitMs, gate.wait.notBefore)
   }
 

@@ -13,6 +13,8 @@ export class Turn {
   drainsSince = Number.NEGATIVE_INFINITY
   /** Nothing comes after one of them. */
   isLastDrain = false
+  /** On the clock: the deadline of that one. */
+  lastDrainUntil = Number.POSITIVE_INFINITY
   readonly toFill = new Set<Lane>()
   readonly #plan: Pick<DeliveryPlan, 'retry' | 'random'>
   #commands: Command[] = []
@@ -39,5 +41,11 @@ export class Turn {
   /** The backoff before the next attempt, in ms. */
   backoffMs(attempt: number): number {
     return backoffMs(attempt, { ...this.#plan, draining: this.isDraining })
+  }
+
+  /** The same before the next probe. The last drain has half of its time left after it, or less than a first retry needs. */
+  probeBackoffMs(attempt: number): number {
+    const { baseMs } = this.#plan.retry
+    return Math.min(this.backoffMs(attempt), Math.max(baseMs, (this.lastDrainUntil - this.now) / 2))
   }
 }

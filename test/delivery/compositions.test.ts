@@ -175,6 +175,21 @@ describe('the last drain of a lane in an outage', () => {
     expect(await closed).toMatchObject({ delivered: 2, dropped: { shutdown: 1 } })
   })
 
+  it('goes on with probes up to the last half a second, however long the backoff has become', async () => {
+    const { clock, delivery, log, sender } = setUp({ random: () => 0.99 })
+    sender.answer = () => answers.refused
+    log('a')
+    await clock.advance(60_000)
+    let isClosed = false
+    void delivery.close({ timeoutMs: 1500 }).then(() => {
+      isClosed = true
+    })
+    await clock.advance(999)
+    expect(isClosed).toBe(false)
+    await clock.advance(501)
+    expect(isClosed).toBe(true)
+  })
+
   it('ends when its next probe would come after the deadline', async () => {
     const sender = new HangingSender()
     const { clock, delivery, log } = setUp({ sender, retry: { baseMs: 60_000, capMs: 60_000 } })

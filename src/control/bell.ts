@@ -61,6 +61,8 @@ export class SharedBell implements Bell {
     return () => {
       stopped = true
       timer?.cancel()
+      // A wait that is never over would hold the memory for ever. Others that wait look once in vain.
+      Atomics.notify(this.#words, this.#word)
     }
   }
 
@@ -79,6 +81,11 @@ export class SharedBell implements Bell {
     return Atomics.load(this.#words, this.#word)
   }
 }
+
+/** Makes the bell of a word of shared memory. */
+export type BellMaker = (words: Int32Array, word: number) => Bell
+
+export const sharedBell: BellMaker = (words, word) => new SharedBell(words, word)
 
 /** A bell within one thread: a ring calls the tasks. Nothing can change while somebody waits. */
 export class DirectBell implements Bell {

@@ -1,6 +1,6 @@
-import { systemClock } from '../runtime/clock.js'
+import { type Clock, systemClock } from '../runtime/clock.js'
 import { processNow } from '../runtime/shared-state.js'
-import { SharedBell } from './bell.js'
+import { type Bell, type BellMaker, sharedBell } from './bell.js'
 
 const modes = ['flush', 'park', 'close'] as const
 /** `flush`: send what waits. `park`: the process may end next, so say what is held back, and leave the rest to the spool. `close`: for good. */
@@ -14,7 +14,19 @@ export interface Ask {
   readonly until: number
   /** True where a service is not waited for at whose address nothing has ever listened. */
   readonly brief: boolean
+  /** Records that the engine must have taken before. */
+  readonly after: number
 }
+
+/** The surroundings of a thread. */
+export interface ControlPorts {
+  readonly clock: Pick<Clock, 'schedule'>
+  /** The clock that all threads share. */
+  readonly processNow: () => number
+  readonly bell: BellMaker
+}
+
+const systemPorts: ControlPorts = { clock: systemClock, processNow, bell: sharedBell }
 
 /** Int32 words. A later version only appends to them: `words` says how many there are. The ledger has those from `sequence` to `invalid`. */
 export const word = {
@@ -33,10 +45,12 @@ const knownWords = 12
 const firstSlotByte = 64
 const slots = 16
 const slotBytes = 32
-/** In a slot, Int32 words and one Float64. */
-const slot = { number: 0, how: 1, answered: 2, until: 2 } as const
+/** In a slot, Int32 words and two Float64. */
+const slot = { number: 0, how: 1, answered: 2, until: 2, after: 3 } as const
 const briefFlag = 4
 const version = 1
+/** So long after its deadline nobody waits for a drain any more. */
+const askedInVainMs = 1000
 
 /** Bytes of the control block, before the rows of the ledger. */
 export const controlBytes = firstSlotByte + slots * slotBytes
@@ -48,14 +62,16 @@ export const controlBytes = firstSlotByte + slots * slotBytes
 export class ControlBlock {
   readonly #words: Int32Array
   readonly #endBeganAt: Float64Array
-  readonly #asks: SharedBell
-  readonly #answers: SharedBell
+  readonly #ports: ControlPorts
+  readonly #asks: Bell
+  readonly #answers: Bell
 
-  constructor(memory: SharedArrayBuffer) {
+  constructor(memory: SharedArrayBuffer, ports: ControlPorts = systemPorts) {
+    this.#ports = ports
     this.#words = new Int32Array(memory, 0, controlBytes / 4)
     this.#endBeganAt = new Float64Array(memory, 4 * word.endBeganAt, 1)
-    this.#asks = new SharedBell(this.#words, word.asks)
-    this.#answers = new SharedBell(this.#words, word.answers)
+    this.#asks = ports.bell(this.#words, word.asks)
+    this.#answers = ports.bell(this.#words, word.answers)
   }
 
   /** The block of an engine, perhaps of another copy of this package. Undefined for a version that this copy does not know. */
@@ -65,7 +81,7 @@ export class ControlBlock {
   }
 
   /** Memory for a block, with so many bytes behind it. */
-  static memory(bytes: number): SharedArrayBuffer {
+  static memory(bytes = 0): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(controlBytes + bytes)
     new Int32Array(memory).set([version, knownWords])
     return memory
@@ -90,12 +106,13 @@ export class ControlBlock {
   }
 
   /** Ask the engine for a drain. @returns its number */
-  ask({ mode, until, brief }: Omit<Ask, 'number'>): number {
-    const number = Atomics.add(this.#words, word.tickets, 1) + 1
+  ask({ mode, until, brief, after = 0 }: Omit<Ask, 'number' | 'after'> & { readonly after?: number }): number {
+    const number = this.#ticket()
     const { ints, floats } = this.#slot(number)
     // Whoever reads the slot meanwhile finds no drain in it.
     Atomics.store(ints, slot.number, 0)
     floats[slot.until] = until
+    floats[slot.after] = after
     ints[slot.how] = modes.indexOf(mode) | (brief ? briefFlag : 0)
     Atomics.store(ints, slot.number, number)
     this.#asks.ring()
@@ -116,7 +133,7 @@ export class ControlBlock {
       }
       const look = () => this.isAnswered(drain) && settle()
       const stop = this.#answers.heard(look)
-      const timer = systemClock.schedule(settle, until - processNow(), holdsProcess)
+      const timer = this.#ports.clock.schedule(settle, until - this.#ports.processNow(), holdsProcess)
       look()
     })
   }
@@ -154,6 +171,21 @@ export class ControlBlock {
     for (const { number } of this.#open()) this.answer(number)
   }
 
+  /** The number of a drain whose slot is free; where none is, of one that overwrites the oldest. */
+  #ticket(): number {
+    const next = () => Atomics.add(this.#words, word.tickets, 1) + 1
+    const first = next()
+    for (let number = first, left = slots; left > 0; number = next(), left--) if (this.#isFree(number)) return number
+    return first
+  }
+
+  #isFree(number: number): boolean {
+    const { ints, floats } = this.#slot(number)
+    const present = Atomics.load(ints, slot.number)
+    if (present === 0 || present === Atomics.load(ints, slot.answered)) return true
+    return floats[slot.until]! + askedInVainMs < this.#ports.processNow()
+  }
+
   /** Drains that are not answered. */
   #open(): Ask[] {
     const open: Ask[] = []
@@ -163,8 +195,9 @@ export class ControlBlock {
       if (number === 0 || number === Atomics.load(ints, slot.answered)) continue
       const how = ints[slot.how]!
       const until = floats[slot.until]!
+      const after = floats[slot.after]!
       if (Atomics.load(ints, slot.number) !== number) continue
-      open.push({ number, mode: modes[how & 3]!, until, brief: (how & briefFlag) > 0 })
+      open.push({ number, mode: modes[how & 3]!, until, after, brief: (how & briefFlag) > 0 })
     }
     return open.sort((a, b) => a.number - b.number)
   }

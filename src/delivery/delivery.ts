@@ -11,7 +11,7 @@ import { Concurrency } from './concurrency.js'
 import { Driver } from './driver.js'
 import { type BodyRoom, Intake } from './intake.js'
 import { Lane } from './lane.js'
-import type { Ledger, SuppressReason } from './ledger.js'
+import type { DropReason, Ledger, SuppressReason } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
 import { Machine } from './machine.js'
 import { guarded } from './observer.js'
@@ -132,9 +132,12 @@ export class Delivery {
     this.#driver.happened({ type: 'calm', ms: delayMs })
   }
 
-  /** Count a record that came after its owner closed: accepted, and dropped by `closed`. */
-  refuse(laneIndex: number): void {
-    this.#intake.refuse(this.lanes[laneIndex]!, 'none')
+  /** Count a record that nobody can deliver: accepted, and dropped. */
+  refuse(
+    laneIndex: number,
+    { reason, handedOver }: { readonly reason: DropReason; readonly handedOver: boolean },
+  ): void {
+    this.#intake.refuse(this.lanes[laneIndex]!, handedOver ? 'taken' : 'none', reason)
   }
 
   /** Something was hidden in a log record that has been accepted. */

@@ -73,9 +73,9 @@ export class Intake {
     this.#take(lane, log, { bytes, keyLength: 0, from: origin(handedOver) })
   }
 
-  /** Drop a record that came after the end. */
-  refuse(lane: Lane, from: Newcomer): void {
-    this.#drop(lane, from, 'closed')
+  /** Drop a record that nobody can deliver, and report it at once. */
+  refuse(lane: Lane, from: Newcomer, reason: DropReason): void {
+    this.#drop(lane, from, reason)
     this.tellLosses()
   }
 
@@ -105,7 +105,7 @@ export class Intake {
     { bytes, keyLength, from }: { readonly bytes: number; readonly keyLength: number; readonly from: Newcomer },
   ): void {
     if (this.#isClosed) {
-      this.refuse(lane, from)
+      this.refuse(lane, from, 'closed')
       return
     }
     const { bounds, backing, changed } = this.#plan

@@ -33,8 +33,12 @@ import { RecordWriter } from './record-writer.js'
 
 /** Time for which a process that is about to end gathers records, in case it lives on. */
 const endingMs = 50
-/** Time to move what is left to the spool, before a deadline. */
 const longestParkingMs = 250
+
+/** Time to move what is left to the spool, before the deadline of a park or close of so many milliseconds. */
+export function parkingMs(timeoutMs: number, { spoolDir }: Pick<ResolvedOptions, 'spoolDir'>): number {
+  return spoolDir === undefined ? 0 : Math.min(timeoutMs / 4, longestParkingMs)
+}
 
 /** One delivery with its lanes, its sender and its reporter, set up from the options. */
 export class Engine implements RecordPort {
@@ -49,6 +53,7 @@ export class Engine implements RecordPort {
   readonly #logs: LogIntake
   /** Writes its records. */
   readonly writer: RecordWriter
+  readonly #values: ValueBytes
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
@@ -65,6 +70,7 @@ export class Engine implements RecordPort {
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.writer = new RecordWriter(options)
+    this.#values = this.writer.valueBytes()
     const { clock, random, files, owners } = machine
     const warn = (message: string) => {
       if (this.#logLane !== -1) this.log(this.writer.warning(message))
@@ -146,15 +152,6 @@ export class Engine implements RecordPort {
     return this.#logs.plain(lines, from, end, writer, passes)
   }
 
-  /** Accept the value record of a frame: two whole numbers with a comma between them. False where one of them is unusual. */
-  plainValue(lines: Buffer, from: number, end: number, writer: ValueBytes): boolean {
-    const { memory, at } = this.#delivery.room(this.#valueLane, writer.most)
-    const to = writer.read(lines, from, end, memory, at)
-    if (to === -1) return false
-    this.#delivery.append(this.#valueLane, to - at, valueSeverity, this.#handedOver)
-    return true
-  }
-
   winstonLine(line: string, about: WinstonLine): void {
     this.#logs.winstonLine(line, about)
     this.#accepted?.()
@@ -166,8 +163,13 @@ export class Engine implements RecordPort {
   }
 
   value(eventId: number, milliseconds: number): void {
-    const body = this.writer.value(eventId, milliseconds)
-    this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
+    const { memory, at } = this.#delivery.room(this.#valueLane, this.#values.most)
+    const to = this.#values.write(eventId, milliseconds, memory, at)
+    if (to !== -1) this.#delivery.append(this.#valueLane, to - at, valueSeverity, this.#handedOver)
+    else {
+      const body = this.writer.value(eventId, milliseconds)
+      this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
+    }
     this.#accepted?.()
   }
 
@@ -188,13 +190,19 @@ export class Engine implements RecordPort {
     this.#logs.unreadableLine(error)
   }
 
+  /** Drop a long line whose beginning another thread had, which is gone. */
+  lostLine(): void {
+    this.#delivery.refuse(this.#logLane, { reason: 'unreadable', handedOver: this.#handedOver })
+  }
+
   #unreadable(error: unknown): MappedLog {
     this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
     return this.writer.unreadable
   }
 
   refuse(kind: RecordKind): void {
-    this.#delivery.refuse(kind === 'logs' ? this.#logLane : this.#valueLane)
+    const lane = kind === 'logs' ? this.#logLane : this.#valueLane
+    this.#delivery.refuse(lane, { reason: 'closed', handedOver: false })
   }
 
   misused(code: SluiceErrorCode, text: string, kind?: string): void {
@@ -249,7 +257,7 @@ export class Engine implements RecordPort {
 
   /** The time for requests: at the deadline, what is left must be on disk and counted as spooled. */
   #beforeParking(timeoutMs = this.options.shutdownTimeoutMs): number {
-    return this.options.spoolDir === undefined ? timeoutMs : Math.max(timeoutMs * 0.75, timeoutMs - longestParkingMs)
+    return timeoutMs - parkingMs(timeoutMs, this.options)
   }
 
   ending(): void {

@@ -1,3 +1,4 @@
+import { type BellMaker, sharedBell } from '../control/bell.js'
 import { maxBatch } from '../delivery/batch.js'
 import type { ConnectionOptions } from '../http/connector.js'
 import { type ExitLoop, startExitLoop } from '../http/exit-loop.js'
@@ -5,12 +6,16 @@ import { whenDiskAnswers } from '../runtime/disk-watch.js'
 import { type Files, nodeFiles } from '../runtime/files.js'
 import { type Loop, systemLoop } from '../runtime/loop.js'
 import { type ServiceReach, sharedReach } from '../runtime/shared-reach.js'
+import { processNow } from '../runtime/shared-state.js'
 import { machineOwners, type Owners } from '../spool/owner.js'
 import type { EngineDelivery } from './engine-delivery.js'
 
 /** The machine as an engine uses it: whatever does not follow from the options and the records. */
 export interface Machine {
   readonly clock: Loop
+  /** The clock that all threads of the process share. */
+  readonly processNow: () => number
+  readonly bell: BellMaker
   /** Uniform in [0, 1). */
   readonly random: () => number
   readonly files: Files
@@ -34,6 +39,8 @@ export interface Machine {
 /** The machine of this thread. */
 export const thisMachine: Machine = {
   clock: systemLoop,
+  processNow,
+  bell: sharedBell,
   random: Math.random,
   files: nodeFiles,
   owners: machineOwners,

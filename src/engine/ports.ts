@@ -99,6 +99,9 @@ export interface RecordSink {
   misused(code: SluiceErrorCode, text: string, kind?: string): void
 }
 
+/** The part of a {@link RecordSink} that takes records. */
+export type LineSink = Pick<RecordSink, 'log' | 'winstonLine' | 'pinoLine' | 'value' | 'keyedValue'>
+
 /** Watches the records that a port accepts, from `track` and loggers. */
 export interface AcceptanceWatch {
   /**

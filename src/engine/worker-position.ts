@@ -1,13 +1,5 @@
 import { systemThread, systemThreadLives } from '../runtime/system-thread.js'
 
-/** The work at which a worker stands. */
-export interface Standstill {
-  /** Number of the engine that it works for. */
-  readonly engine: number
-  /** `line`: it takes lines; if it has stopped, the first line that it has not taken is the cause. `disk`: it waits for the disk. */
-  readonly at: 'line' | 'disk'
-}
-
 /** The place of one engine in the position of its worker. */
 export interface EnginePosition {
   readonly worker: WorkerPosition
@@ -15,16 +7,13 @@ export interface EnginePosition {
   readonly engine: number
 }
 
-const lineWord = 0
-const diskWord = 1
-const progressWord = 2
-const threadWord = 3
-const words = 4
-const nowhere = 0
+const diskWord = 0
+const threadWord = 1
+const words = 2
 
 /**
- * Shared memory in which a worker writes what it does, so that the application's thread knows at which work it has stopped. One thread
- * writes. Engines have numbers from 1.
+ * Shared memory in which a worker writes whether it waits for a disk, so that the application's thread knows at which work it has stopped.
+ * One thread writes. Engines have numbers from 1.
  */
 export class WorkerPosition {
   readonly memory: SharedArrayBuffer
@@ -45,23 +34,6 @@ export class WorkerPosition {
     return systemThreadLives(Atomics.load(this.#words, threadWord))
   }
 
-  takesLinesOf(engine: number): void {
-    Atomics.store(this.#words, lineWord, engine)
-  }
-
-  takesNoLines(): void {
-    Atomics.store(this.#words, lineWord, nowhere)
-  }
-
-  advance(): void {
-    this.#words[progressWord]!++
-  }
-
-  /** Changes while the worker takes lines. */
-  get progress(): number {
-    return Atomics.load(this.#words, progressWord)
-  }
-
   /** Run work that may wait for a disk. */
   onDisk<Result>(engine: number, work: () => Result): Result {
     const before = Atomics.exchange(this.#words, diskWord, engine)
@@ -72,11 +44,8 @@ export class WorkerPosition {
     }
   }
 
-  /** The present work; undefined while it neither takes lines nor uses the disk. */
-  get standstill(): Standstill | undefined {
-    const disk = Atomics.load(this.#words, diskWord)
-    if (disk !== nowhere) return { engine: disk, at: 'disk' }
-    const line = Atomics.load(this.#words, lineWord)
-    return line === nowhere ? undefined : { engine: line, at: 'line' }
+  /** Number of the engine for which it uses the disk; undefined while it does not. */
+  get atDiskOf(): number | undefined {
+    return Atomics.load(this.#words, diskWord) || undefined
   }
 }

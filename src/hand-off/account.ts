@@ -29,10 +29,8 @@ export class HandOffAccount {
   readonly #book: LedgerBook
   readonly #logLane: number
   readonly #valueLane: number
-  /** By lane: records in the outbox. */
-  readonly #pending: number[]
-  /** By lane: records handed over since the beginning. Those above the engine's `taken` are in transit. */
-  readonly #handedOver: number[]
+  /** By lane: records written into the pipe since the beginning. Those above the engine's `taken` are on their way. */
+  readonly #written: number[]
   /** By lane: drops of the engine in the worker that have been reported. */
   readonly #told: readonly Map<DropReason, number>[]
   /** By lane: records that no engine has counted. */
@@ -44,8 +42,7 @@ export class HandOffAccount {
     this.#book = book
     this.#logLane = lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = lanes.findIndex(({ kind }) => kind === 'values')
-    this.#pending = lanes.map(() => 0)
-    this.#handedOver = lanes.map(() => 0)
+    this.#written = lanes.map(() => 0)
     this.#told = lanes.map(() => new Map())
     this.#dropped = lanes.map(() => new Map())
   }
@@ -55,20 +52,14 @@ export class HandOffAccount {
     return kind === 'logs' ? this.#logLane : this.#valueLane
   }
 
-  /** Count a record that goes into the outbox. */
-  accept(lane: number): void {
-    this.#pending[lane]!++
+  /** Records of all lanes that were written into the pipe. */
+  get written(): number {
+    return this.#written.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Count the whole outbox as handed over. Returns the number of its records. */
-  handOver(): number {
-    let records = 0
-    for (let lane = 0; lane < this.#pending.length; lane++) {
-      records += this.#pending[lane]!
-      this.#handedOver[lane]! += this.#pending[lane]!
-      this.#pending[lane] = 0
-    }
-    return records
+  /** Count a record that was written into the pipe. */
+  accept(kind: RecordKind): void {
+    this.#written[kind === 'logs' ? this.#logLane : this.#valueLane]!++
   }
 
   /** Report what the engine in the worker has dropped since the last call. What its end drops is reported by its close, or its failure. */
@@ -85,21 +76,19 @@ export class HandOffAccount {
     }
   }
 
-  /** Drop a record before it goes into the outbox. No effect for a kind without a bucket. */
+  /** Drop a record before it is written into the pipe. No effect for a kind without a bucket. */
   drop(kind: RecordKind, reason: DropReason): void {
     const lane = this.laneOf(kind)
     if (lane !== -1) this.#drop(lane, reason)
   }
 
-  /** Drop a record in transit: a worker stopped at its line. */
+  /** Drop the record at which a worker stopped, while none runs. */
   dropUnreadable(kind: RecordKind): void {
-    const lane = this.laneOf(kind)
-    this.#handedOver[lane]!--
-    this.#drop(lane, 'unreadable')
+    this.#book.move(this.laneOf(kind), 'taken', 'unreadable', 1, 0)
   }
 
   /** Drop what a failed worker had taken and not settled, except for the records that are on disk. */
-  dropWithWorker(): LostRecords {
+  dropWithWorker(): Omit<LostRecords, 'unreadable'> {
     const { lanes, reporter, spools } = this.#plan
     const sum = { lost: 0, spooled: 0 }
     for (const [index, { lost, spooled }] of this.#book.abandon('worker-failed', { spools }).entries()) {
@@ -110,19 +99,18 @@ export class HandOffAccount {
     return sum
   }
 
-  /** Count nothing as in transit: an engine in this thread accepts all records itself from now on. */
+  /** An engine in this thread has accepted all that was written, and accepts all records itself from now on. */
   deliverDirectly(): void {
-    const { taken } = this.#book.copy()
-    for (const [lane, count] of taken.entries()) this.#handedOver[lane] = count
-    this.#pending.fill(0)
+    for (const [lane, count] of this.#book.copy().taken.entries()) this.#written[lane] = count
   }
 
-  /** The ledger now. @param inRing values that the outbox has not written yet */
-  ledger(inRing: number): Ledger {
-    return this.#complete((lane, waiting) => {
-      const queued = waiting + (lane.kind === 'values' ? inRing : 0)
-      return { ...lane, accepted: lane.accepted + queued, queued: lane.queued + queued }
-    })
+  /** The ledger now. */
+  ledger(): Ledger {
+    return this.#complete((lane, waiting) => ({
+      ...lane,
+      accepted: lane.accepted + waiting,
+      queued: lane.queued + waiting,
+    }))
   }
 
   /** The ledger after a close: unsettled records count as dropped, or as spooled where the worker has written them to disk. */
@@ -145,7 +133,7 @@ export class HandOffAccount {
   #complete(count: (lane: LaneReport, waiting: number, onDisk: number) => LaneReport): Ledger {
     const { ledger, taken, onDisk } = this.#book.copy()
     const lanes = ledger.lanes.map((lane, index) => {
-      const waiting = this.#handedOver[index]! - taken[index]! + this.#pending[index]!
+      const waiting = this.#written[index]! - taken[index]!
       return withDrops(count(lane, waiting, onDisk[index]!), this.#dropped[index]!)
     })
     return sumLedger(lanes, ledger.invalid + this.invalid)

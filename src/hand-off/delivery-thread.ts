@@ -1,4 +1,3 @@
-import type { Standstill } from '../engine/worker-position.js'
 import { counted } from '../errors/counted.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { EnginePlan, WorkerMessage } from './protocol.js'
@@ -7,8 +6,6 @@ import type { EnginePlan, WorkerMessage } from './protocol.js'
 export interface FailedWorker {
   /** For people. */
   readonly reason: string
-  /** The work at which it stopped; undefined if it worked for another engine, or not at all. */
-  readonly at: Standstill['at'] | undefined
 }
 
 /** Records that a failed worker had taken and not settled. */
@@ -17,15 +14,17 @@ export interface LostRecords {
   readonly lost: number
   /** Records that are on disk. */
   readonly spooled: number
+  /** The record that it was taking when it stopped. */
+  readonly unreadable: number
 }
 
 /** The effect of a failure, for people. */
-export function effectOf({ lost, spooled }: LostRecords, standstill: Standstill | undefined): string {
+export function effectOf({ lost, spooled, unreadable }: LostRecords, { atDisk }: { readonly atDisk: boolean }): string {
   const parts = [
     lost > 0 ? `${recordsTaken(lost)} are lost` : '',
     spooled > 0 ? `${recordsTaken(spooled)} are left to the spool` : '',
-    standstill?.at === 'line' ? 'the line at which it stopped is given up' : '',
-    standstill?.at === 'disk' ? 'it waited for the disk of the spool, which is left alone until it answers' : '',
+    unreadable > 0 ? 'the line at which it stopped is given up' : '',
+    atDisk ? 'it waited for the disk of the spool, which is left alone until it answers' : '',
   ]
   return parts.map((part) => (part === '' ? '' : `; ${part}`)).join('')
 }
@@ -37,6 +36,8 @@ function recordsTaken(count: number): string {
 /** The application's side of one engine in the delivery thread. Its methods never throw. */
 export interface EngineClient {
   readonly options: Pick<ResolvedOptions, 'spoolDir'>
+  /** The place in its pipe of the record that a worker takes; undefined while it takes none. */
+  readonly taking: number | undefined
   /** True while the worker has records of this engine, in memory or on disk, or lines for it are in transit. */
   readonly busy: boolean
   /** The options with which each new worker opens the engine. */
@@ -61,17 +62,17 @@ export interface DeliveryThread {
   join(client: EngineClient): number
   /** Open the engine in the worker. Starts a worker where there is none. */
   connect(engine: number): void
-  /** Hand over whole lines. The bytes must not change. */
-  write(engine: number, lines: Buffer): void
+  /** There is work: watch whether the worker answers. */
+  watch(): void
   /** A drain waits: start a worker soon, even after many failures. */
   hurry(): void
   /** Block this thread until the worker has started. False when it has not within this time. */
   startsSync(withinMs: number): boolean
-  /** Block this thread until the worker has taken everything. False when it has not within this time, or is stuck. */
-  handOverSync(withinMs: number): boolean
+  /** Block this thread until the worker answers. False when it does not within this time, or is stuck. */
+  answersSync(withinMs: number): boolean
   /** At the end of the process: the same, with one more worker if the present one is stuck. */
   reachSync(withinMs: number): boolean
-  /** Receive what the worker has told so far, when the event loop has stopped. */
+  /** Receive what the worker has told so far, without the event loop. */
   catchUp(): void
   /** Remove the engine. The worker ends with the last one. */
   leave(engine: number): Promise<void>

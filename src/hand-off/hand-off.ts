@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { ControlBlock } from '../control/control-block.js'
+import { ControlBlock, type DrainMode } from '../control/control-block.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
@@ -14,6 +14,7 @@ import type {
   EndStep,
   FlushOptions,
   KeyedValue,
+  LineSink,
   PinoLine,
   RecordPort,
 } from '../engine/ports.js'
@@ -21,20 +22,21 @@ import { warning } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
+import { PipeMemory } from '../pipe/pipe-memory.js'
 import type { MappedLog } from '../records/encode.js'
-import type { Severity } from '../records/level.js'
+import type { PinoStyle } from '../records/pino-line.js'
 import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
-import { type DrainRequest, DrainRequests, type DrainTime, endGraceMs, timeLeft, timeOf } from './drain-requests.js'
-import { deliverLine, drainFrame, isValue, keyedFrame } from './frames.js'
+import { type DrainTime, endGraceMs, timeLeft, timeOf } from './drain-times.js'
+import { EngineDrains } from './engine-drains.js'
+import { EngineSink } from './frame-sink.js'
 import { nextModes } from './hand-off-mode.js'
-import { InTransit } from './in-transit.js'
 import { ModeMachine } from './mode-machine.js'
-import type { News } from './news.js'
-import { Outbox } from './outbox.js'
-import { ClosedFlag, type EnginePlan, enginePlan, type WorkerMessage } from './protocol.js'
+import { report } from './news.js'
+import { Outgoing, refusal } from './outgoing.js'
+import { type EnginePlan, enginePlan, type WorkerMessage } from './protocol.js'
 
 export interface HandOffSetting extends AcceptanceWatch {
   readonly thread: DeliveryThread
@@ -42,16 +44,17 @@ export interface HandOffSetting extends AcceptanceWatch {
   readonly machine?: Machine
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
+  /** Bytes of the pipe's ring. @default 128 KiB */
+  readonly pipeBytes?: number
 }
 
 /**
- * The application's side of one engine in the delivery worker. It hands records over in the microtask after the code that logged them.
+ * The application's side of one engine in the delivery worker.
  *
- *     log() ─── text ──┐
- *     track() ─ ring ──┴─ Outbox ─ InTransit ─ DeliveryThread ─▶ Engine in the worker
+ *     log() track() ─ Outgoing ══ pipe ══▶ Engine in the worker
  *
- * `InTransit` keeps the lines that no worker has taken: when a worker fails, the next one gets them. `maxQueueBytes` bounds them. The
- * ledger is one piece of shared memory for all workers of this engine.
+ * What no worker has taken stays in the pipe: when a worker fails, the next one goes on there. `maxQueueBytes` bounds it. The ledger is one
+ * piece of shared memory for all workers of this engine.
  *
  * No method throws or rejects, in any mode.
  */
@@ -61,16 +64,17 @@ export class HandOff implements RecordPort, EngineClient {
   readonly options: ResolvedOptions
   readonly memory: SharedArrayBuffer
   readonly #thread: DeliveryThread
-  /** For an engine in this thread. */
-  readonly #local: AcceptanceWatch & { readonly machine: Machine }
+  readonly #machine: Machine
+  readonly #accepted: AcceptanceWatch['accepted']
   readonly #book: LedgerBook
   readonly #listeners: Listeners
   readonly #reporter: Reporter
-  readonly #drains: DrainRequests
   readonly #account: HandOffAccount
-  readonly #outbox: Outbox
-  readonly #inTransit: InTransit
-  readonly #closedFlag = new ClosedFlag()
+  readonly #pipeMemory: SharedArrayBuffer
+  readonly #outgoing: Outgoing
+  readonly #drains: EngineDrains
+  /** Takes the records: the way to the worker, an engine in this thread, or, after the close, nothing. */
+  #sink: LineSink
   /** The number of this engine in the worker. */
   readonly #number: number
   readonly #mode = new ModeMachine('waiting', nextModes)
@@ -79,30 +83,33 @@ export class HandOff implements RecordPort, EngineClient {
   #closing: Promise<Ledger> | undefined
   #isEndReported = false
 
-  constructor(options: ResolvedOptions, { thread, machine = thisMachine, print, accepted }: HandOffSetting) {
+  constructor(options: ResolvedOptions, { thread, machine = thisMachine, print, accepted, pipeBytes }: HandOffSetting) {
+    const { clock } = machine
     this.options = options
     this.lanes = lanesOf(options)
     this.#thread = thread
-    this.#local = { machine, accepted }
+    this.#machine = machine
+    this.#accepted = accepted
     this.#book = new LedgerBook(this.lanes)
     this.memory = this.#book.memory
-    this.#inTransit = new InTransit(this.#book)
     this.#listeners = ownListeners(options.onError)
     const end = new ControlBlock(this.memory)
     const nowhere = nothingListens(options)
-    this.#reporter = new Reporter({ clock: machine.clock, listeners: this.#listeners, print, nowhere, end })
+    this.#reporter = new Reporter({ clock, listeners: this.#listeners, print, nowhere, end })
     const spools = options.spoolDir !== undefined
     this.#account = new HandOffAccount({ lanes: this.lanes, book: this.#book, reporter: this.#reporter, spools })
-    this.#drains = new DrainRequests({ clock: machine.clock, ask: (request) => this.#ask(request) })
-    this.#outbox = new Outbox({
-      clock: machine.clock,
+    this.#pipeMemory = PipeMemory.create(pipeBytes)
+    this.#drains = new EngineDrains(machine)
+    this.#outgoing = new Outgoing({
+      clock,
       account: this.#account,
+      pipe: PipeMemory.open(this.#pipeMemory, machine.bell)!,
       maxBytes: options.maxQueueBytes,
-      inTransit: () => this.#inTransit.bytes,
       fullReason: () => (this.#mode.now === 'waiting' ? 'worker-failed' : 'hand-off-full'),
-      send: (text, records) => this.#send(text, records),
+      handedOver: () => thread.watch(),
       accepted,
     })
+    this.#sink = this.#outgoing
     this.#number = thread.join(this)
     thread.connect(this.#number)
   }
@@ -112,34 +119,31 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   get busy(): boolean {
-    return this.#book.remaining > 0 || this.#inTransit.bytes > 0
+    return this.#book.remaining > 0 || this.#account.written > this.#book.taken
+  }
+
+  get taking(): number | undefined {
+    return this.#outgoing.taking
   }
 
   log(mapped: MappedLog): void {
-    if (this.#inline !== undefined) this.#inline.log(mapped)
-    else this.#append(this.#outbox.frames.log(mapped), mapped.severity)
+    this.#sink.log(mapped)
   }
 
   winstonLine(line: string, about: WinstonLine): void {
-    if (this.#inline !== undefined) this.#inline.winstonLine(line, about)
-    else this.#append(this.#outbox.frames.winston(line, about), about.severity)
+    this.#sink.winstonLine(line, about)
   }
 
   pinoLine(line: string, about: PinoLine): void {
-    if (this.#inline !== undefined) this.#inline.pinoLine(line, about)
-    else this.#append(this.#outbox.frames.pino(line, about), about.severity)
+    this.#sink.pinoLine(line, about)
   }
 
   value(eventId: number, milliseconds: number): void {
-    if (this.#inline !== undefined) this.#inline.value(eventId, milliseconds)
-    else if (this.#closing !== undefined) this.refuse('values')
-    else this.#outbox.value(eventId, milliseconds)
+    this.#sink.value(eventId, milliseconds)
   }
 
   keyedValue(value: KeyedValue): void {
-    if (this.#inline !== undefined) this.#inline.keyedValue(value)
-    else if (this.#closing !== undefined) this.refuse('values')
-    else this.#outbox.keyedValue(keyedFrame(value))
+    this.#sink.keyedValue(value)
   }
 
   unmapped(error: unknown): void {
@@ -160,24 +164,28 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   stats(): Ledger {
-    return this.#mode.now === 'closed' ? this.#account.closed() : this.#account.ledger(this.#outbox.values)
+    return this.#mode.now === 'closed' ? this.#account.closed() : this.#account.ledger()
   }
 
   flush(options?: FlushOptions): Promise<Ledger> {
-    return this.#drain('flush', options)
+    return this.#drain('flush', timeOf(options, this.options)).then(() => this.stats())
   }
 
   park(options?: EndOptions): Promise<Ledger> {
-    return this.#drain('park', options).finally(() => this.#tellAll())
+    return this.#drain('park', timeOf(options, this.options)).then(() => {
+      this.#tellAll()
+      return this.stats()
+    })
   }
 
   close(options?: EndOptions): Promise<Ledger> {
     this.#closing ??= this.#close(timeOf(options, this.options))
+    if (this.#inline === undefined) this.#sink = refusal((kind) => this.refuse(kind))
     return this.#closing
   }
 
   ending(): void {
-    this.#outbox.ending()
+    this.#outgoing.ending()
   }
 
   deliversElsewhere(withinMs: number): boolean {
@@ -186,25 +194,27 @@ export class HandOff implements RecordPort, EngineClient {
 
   beforeEnd(withinMs = this.options.shutdownTimeoutMs): boolean {
     if (this.#mode.now !== 'connected') return false
+    const leftMs = timeLeft(this.#machine.clock, withinMs)
     void this.park()
-    return this.#thread.handOverSync(withinMs)
+    return this.#thread.answersSync(withinMs) && this.#outgoing.push(leftMs())
   }
 
   endSync(options?: EndOptions): EndStep {
     const { timeoutMs, brief } = timeOf(options, this.options)
-    const leftMs = timeLeft(this.#local.machine.clock, timeoutMs)
+    const leftMs = timeLeft(this.#machine.clock, timeoutMs)
     if (this.#closing !== undefined) this.#reportEnd()
     if (this.#mode.now === 'closed') return () => true
-    this.#outbox.handOver()
+    this.#outgoing.handOver()
     const reached = this.#inline === undefined && this.#thread.reachSync(timeoutMs + endGraceMs)
     this.#tellAll()
     if (this.#inline !== undefined) return this.#inline.endSync({ timeoutMs: leftMs(), brief })
     if (!reached) return () => true
-    this.#write(Buffer.from(drainFrame('close', { request: 0, timeoutMs: leftMs(), brief })))
-    if (!this.#thread.handOverSync(leftMs() + endGraceMs)) return () => true
-    const isOver = this.#closedFlag.wait(this.#local.machine.clock, leftMs())
+    // The worker knows the deadline before its records have room in the pipe, and several engines hand theirs over in turns.
+    const step = this.#drains.closeSync({ timeoutMs: leftMs(), brief }, this.#account.written)
+    let isHandedOver = false
     return (waitMs) => {
-      if (!isOver(waitMs)) return false
+      isHandedOver ||= this.#outgoing.push(waitMs)
+      if (!step(isHandedOver ? waitMs : 0)) return false
       this.#thread.catchUp()
       this.#tellAll()
       return true
@@ -212,67 +222,58 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   attached(): void {
-    if (!this.#mode.enter('connected')) return
-    const styles = this.#outbox.frames.allStyles()
-    if (styles !== '') this.#write(Buffer.from(styles))
-    // The lines that the last worker has not taken come before newer ones.
-    for (const piece of this.#inTransit.pieces) this.#write(piece)
-    this.#drains.askAgain()
+    this.#mode.enter('connected')
   }
 
   detached(): void {
     this.#mode.enter('waiting')
   }
 
-  workerFailed({ reason, at }: FailedWorker): LostRecords {
-    this.#account.tellDrops()
-    this.#inTransit.trim()
-    const line = at === 'line' ? this.#inTransit.removeFirst() : undefined
-    if (line !== undefined) this.#account.dropUnreadable(isValue(line) ? 'values' : 'logs')
+  workerFailed({ reason }: FailedWorker): LostRecords {
     this.#listeners.error(new SluiceError('SLUICE_WORKER_FAILED', reason))
-    return this.#account.dropWithWorker()
+    const lost = this.#account.dropWithWorker()
+    const kind = this.#outgoing.giveUpLine({ taken: () => this.#book.taken })
+    if (kind !== undefined) this.#account.dropUnreadable(kind)
+    this.#account.tellDrops()
+    return { ...lost, unreadable: kind === undefined ? 0 : 1 }
   }
 
   cannotStart(): void {
     if (!this.#mode.enter('inline')) return
     this.#account.tellDrops()
-    const engine = new Engine(this.options, { memory: this.memory, ...this.#local })
-    this.#outbox.handOver()
+    const engine = new Engine(this.options, {
+      machine: this.#machine,
+      memory: this.memory,
+      accepted: this.#accepted,
+    })
+    const styles = this.#outgoing.styles.map((text) => JSON.parse(text) as PinoStyle)
+    this.#outgoing.takeAll(new EngineSink({ engine, book: this.#book, styles }))
     this.#account.deliverDirectly()
-    for (const line of this.#inTransit.removeAll()) deliverLine(engine, line, this.#outbox.frames.styles)
     this.#inline = engine
-    this.#drains.askAgain()
+    this.#sink = engine
+    this.#drains.makeIn(engine)
+    // The worker may have answered the close: then nobody asks for it.
+    if (this.closed) void engine.close({ timeoutMs: 0 })
   }
 
-  received(message: WorkerMessage): void {
-    if (message.type === 'drained') this.#drains.answered(message.request)
-    else this.#heard(message.news)
-  }
-
-  #heard(news: News): void {
-    const reporter = this.#reporter
+  received({ news }: WorkerMessage): void {
     if (news.type === 'dropped') this.#tellDrops()
-    else if (news.type === 'rejected') reporter.rejected(news.lane, news.about)
-    else if (news.type === 'paused') reporter.paused(news.lane, news.about)
-    else if (news.type === 'outage') reporter.outage(news.lane, news.about)
-    else if (news.type === 'resumed') reporter.resumed(news.lane)
-    else if (news.type === 'misused') reporter.misused(news.code, news.text, news.kind)
-    else reporter.unreachable()
+    else report(this.#reporter, news)
   }
 
   plan({ diskIsStalled }: { diskIsStalled: boolean }): EnginePlan {
-    return enginePlan(this.options, { memory: this.memory, closed: this.#closedFlag.memory, diskIsStalled })
+    const { styles } = this.#outgoing
+    const memory = { memory: this.memory, pipe: this.#pipeMemory, drains: this.#drains.memory }
+    return enginePlan(this.options, { ...memory, styles, diskIsStalled })
   }
 
   async #close(time: DrainTime): Promise<Ledger> {
     // Later records are refused: `closed` is true as soon as this method has returned its promise.
-    this.#outbox.handOver()
-    await this.#drains.begin('close', time)
+    await this.#drain('close', time)
     this.#mode.enter('closed')
-    this.#drains.askAgain()
+    this.#drains.settle()
     await this.#thread.leave(this.#number)
-    this.#inTransit.clear()
-    this.#outbox.release()
+    this.#outgoing.end()
     this.#reportEnd()
     const ledger = this.stats()
     if (this.options.debug) printLine(ledgerLine(ledger))
@@ -297,34 +298,21 @@ export class HandOff implements RecordPort, EngineClient {
     if (this.#inline === undefined) this.#account.tellDrops()
   }
 
-  #drain(mode: 'flush' | 'park', options: FlushOptions | undefined): Promise<Ledger> {
-    this.#outbox.handOver()
-    return this.#drains.begin(mode, timeOf(options, this.options)).then(() => this.stats())
-  }
-
-  #ask({ request, mode: drain, ...time }: DrainRequest): void {
-    const mode = this.#mode.now
-    const answered = () => this.#drains.answered(request)
-    if (mode === 'connected') this.#write(Buffer.from(drainFrame(drain, { request, ...time })))
-    else if (mode === 'inline') void this.#inline?.[drain](time).then(answered)
-    // The next worker gets the request again.
-    else if (mode === 'waiting' && this.busy) this.#thread.hurry()
-    else answered()
-  }
-
-  /** Take the frame of a log record. */
-  #append(text: string, severity: Severity): void {
-    if (this.#closing !== undefined) this.refuse('logs')
-    else this.#outbox.append(text, severity)
-  }
-
-  #send(text: Buffer, records: number): void {
+  /** Ask the engine for a drain, whichever thread it is in. Resolves by its deadline, whatever that does. */
+  async #drain(mode: DrainMode, time: DrainTime): Promise<void> {
+    this.#outgoing.handOver()
+    if (this.#inline !== undefined) {
+      await this.#inline[mode](time)
+      return
+    }
     if (this.#mode.now === 'closed') return
-    this.#inTransit.add(text, records)
-    if (this.#mode.now === 'connected') this.#write(text)
-  }
-
-  #write(lines: Buffer): void {
-    this.#thread.write(this.#number, lines)
+    if (this.#mode.now === 'waiting') {
+      if (!this.busy) return
+      this.#thread.hurry()
+    }
+    await this.#drains.ask(mode, time, this.#account.written)
+    // Its answer is faster than the news that came before it.
+    this.#thread.catchUp()
+    this.#tellDrops()
   }
 }

@@ -28,6 +28,16 @@ interface NewsOf<Type extends Told> {
   readonly about: Parameters<Observer[Type]>[1]
 }
 
+/** Report what a worker has told, except for drops: the application's side reads them in the ledger. */
+export function report(reporter: EngineReporter, news: Exclude<News, { readonly type: 'dropped' }>): void {
+  if (news.type === 'rejected') reporter.rejected(news.lane, news.about)
+  else if (news.type === 'paused') reporter.paused(news.lane, news.about)
+  else if (news.type === 'outage') reporter.outage(news.lane, news.about)
+  else if (news.type === 'resumed') reporter.resumed(news.lane)
+  else if (news.type === 'misused') reporter.misused(news.code, news.text, news.kind)
+  else reporter.unreachable?.()
+}
+
 /** The reporter of an engine in the worker: it holds nothing back, for its thread may end at any moment. */
 export function newsReporter(plan: {
   readonly clock: Clock

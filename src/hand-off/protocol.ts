@@ -1,11 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
-import type { EndStep } from '../engine/ports.js'
 import type { ResolvedOptions } from '../options/options.js'
-import type { Clock } from '../runtime/clock.js'
-import { endGraceMs } from './drain-requests.js'
 import type { News } from './news.js'
 
-// Everything but records that crosses between the application's thread and the delivery worker. For the records see frames.ts.
+// The messages between the application's thread and the delivery worker. Records go by a pipe, drains by a control block.
 
 /** The delivery worker is started with this. */
 export interface WorkerPlan {
@@ -19,75 +16,50 @@ export interface WorkerPlan {
   readonly news: MessagePort
 }
 
-/** How far the worker is. A halted worker takes no more lines. */
-export const workerStates = { starting: 0, reading: 1, halted: 2 } as const
+/** How far the worker is. A halted worker takes no more records. */
+export const workerStates = { starting: 0, running: 1, halted: 2 } as const
 
 /** Asks the worker to count an answer. */
 export const heartbeatQuestion = 'sluice.heartbeat'
 
-/** Opens an engine. The first lines for that engine may reach the worker earlier. */
+/** Opens an engine. */
 export interface OpenEngine {
   readonly type: 'sluice.open'
   readonly engine: number
   readonly plan: EnginePlan
 }
 
+/** Memory that every worker which serves an engine uses, one after another. */
+export interface EngineMemory {
+  /** The ledger. */
+  readonly memory: SharedArrayBuffer
+  /** The pipe of its records. */
+  readonly pipe: SharedArrayBuffer
+  /** A control block for the drains that the application's thread asks for. */
+  readonly drains: SharedArrayBuffer
+}
+
 /** The options of an engine in the worker. Functions and the wrappers of secrets cannot cross. */
-export interface EnginePlan {
+export interface EnginePlan extends EngineMemory {
   readonly options: Omit<ResolvedOptions, 'apiKey' | 'onError' | 'waitUntil'>
   readonly apiKey: { readonly text: string; readonly file: string | undefined }
-  /** Memory of the ledger. Every worker that serves this engine uses the same. */
-  readonly memory: SharedArrayBuffer
-  /** Memory of the engine's {@link ClosedFlag}. */
-  readonly closed: SharedArrayBuffer
+  /** Styles of pino loggers as JSON, by number. Others come by the pipe. */
+  readonly styles: readonly string[]
   /** True where a worker got stuck at the disk of the spool: no spool until a separate process has written to that disk. */
   readonly diskIsStalled: boolean
 }
 
 export function enginePlan(
   { apiKey, onError: _listener, waitUntil: _waitUntil, ...rest }: ResolvedOptions,
-  setting: Pick<EnginePlan, 'memory' | 'closed' | 'diskIsStalled'>,
+  setting: Omit<EnginePlan, 'options' | 'apiKey'>,
 ): EnginePlan {
   // The application's side prints the ledger: only that one is complete.
   const options = { ...rest, debug: false }
   return { options, apiKey: { text: apiKey.reveal(), file: apiKey.file }, ...setting }
 }
 
-/** A message to the application's thread, from the engine with this number. */
-export type WorkerMessage = { readonly engine: number } & (
-  | { readonly type: 'drained'; readonly request: number }
-  | { readonly type: 'news'; readonly news: News }
-)
-
-/** Most time that the worker has after the deadline of a close. */
-const longestGraceMs = 500
-const open = 0
-const closed = 1
-
-/** Shows the application's thread that an engine in the worker is closed, at the end of the process, when no message is received any more. */
-export class ClosedFlag {
-  readonly memory: SharedArrayBuffer
-  readonly #word: Int32Array
-
-  constructor(memory = new SharedArrayBuffer(4)) {
-    this.memory = memory
-    this.#word = new Int32Array(memory)
-  }
-
-  /** Called by the worker. */
-  raise(): void {
-    Atomics.store(this.#word, 0, closed)
-    Atomics.notify(this.#word, 0)
-  }
-
-  /** Called by the application's thread: waits for the end of a close that may take `timeoutMs`. The worker keeps that deadline itself. */
-  wait(clock: Clock, timeoutMs: number): EndStep {
-    const graceMs = Math.min(longestGraceMs, Math.max(endGraceMs, timeoutMs / 4))
-    const deadline = clock.now() + timeoutMs + graceMs
-    return (waitMs) => {
-      const left = deadline - clock.now()
-      if (left > 0) Atomics.wait(this.#word, 0, open, Math.min(left, waitMs))
-      return left <= 0 || Atomics.load(this.#word, 0) === closed
-    }
-  }
+/** A message to the application's thread, about the engine with this number. */
+export interface WorkerMessage {
+  readonly engine: number
+  readonly news: News
 }

@@ -1,5 +1,4 @@
 import { printLine } from '../diagnostics/stderr.js'
-import type { Standstill } from '../engine/worker-position.js'
 import { textOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { firstInProcess } from '../runtime/shared-state.js'
@@ -69,8 +68,8 @@ export class Supervisor implements DeliveryThread {
   /** A worker has taken lines. A later one that fails at its start may fail because of a line. */
   #hasRun = false
   #replacedAtEnd = false
-  /** In the mode `replacing`: why the worker is replaced, and at what work it stopped. */
-  #failure: { readonly reason: string; readonly standstill: Standstill | undefined } | undefined
+  /** In the mode `replacing`: why the worker is replaced, and for which engine it used the disk when it stopped. */
+  #failure: { readonly reason: string; readonly atDiskOf: number | undefined } | undefined
 
   constructor(plan: SupervisorPlan) {
     this.#plan = plan
@@ -94,8 +93,8 @@ export class Supervisor implements DeliveryThread {
     else if (mode === 'impossible') this.#clients.get(engine)?.cannotStart()
   }
 
-  write(engine: number, lines: Buffer): void {
-    this.#link?.write(engine, lines)
+  watch(): void {
+    this.#link?.watch()
   }
 
   hurry(): void {
@@ -110,18 +109,15 @@ export class Supervisor implements DeliveryThread {
     return this.#mode.now === 'running' && this.#link?.startsSync(withinMs) === true
   }
 
-  handOverSync(withinMs: number): boolean {
-    const link = this.#link
-    if (this.#mode.now !== 'running' || link === undefined) return false
-    const deadline = this.#plan.clock.now() + withinMs
-    return link.answersSync(withinMs) && link.flushSync(deadline - this.#plan.clock.now())
+  answersSync(withinMs: number): boolean {
+    return this.#mode.now === 'running' && this.#link?.answersSync(withinMs) === true
   }
 
   reachSync(withinMs: number): boolean {
     const link = this.#link
     const deadline = this.#plan.clock.now() + withinMs
     if (this.#mode.now === 'running' && link !== undefined) {
-      if (this.handOverSync(withinMs)) return true
+      if (this.answersSync(withinMs)) return true
       if (this.#replacedAtEnd || this.#plan.clock.now() >= deadline) return false
       this.#replacedAtEnd = true
       this.#fail(link, 'it does not answer at the end of the process')
@@ -132,7 +128,7 @@ export class Supervisor implements DeliveryThread {
       this.#replace({ atOnce: true })
     }
     if (this.#mode.now === 'backoff') this.#start()
-    return this.handOverSync(deadline - this.#plan.clock.now())
+    return this.answersSync(deadline - this.#plan.clock.now())
   }
 
   catchUp(): void {
@@ -143,10 +139,7 @@ export class Supervisor implements DeliveryThread {
     const link = this.#link
     const client = this.#clients.get(engine)
     const { spoolDir } = client?.options ?? {}
-    // Read once: the worker may go on at any moment.
-    const standstill = link?.standstill
-    const isAtDisk = standstill?.at === 'disk' && standstill.engine === engine
-    if (isAtDisk && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
+    if (link?.atDiskOf === engine && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
     this.#clients.delete(engine)
     if (this.#clients.size > 0) return
     this.#link = undefined
@@ -162,7 +155,7 @@ export class Supervisor implements DeliveryThread {
 
   /** True while a thread waits for a disk. Until the disk answers, only SIGKILL, or a signal without listeners, ends the process. */
   get keepsProcess(): boolean {
-    if (this.#link?.standstill?.at === 'disk') return true
+    if (this.#link?.atDiskOf !== undefined) return true
     return [...this.#stalled].some(({ outlivesItsEnd }) => outlivesItsEnd)
   }
 
@@ -182,6 +175,8 @@ export class Supervisor implements DeliveryThread {
         },
         failed: (failure) => this.#failed(link, failure),
         busy: () => [...this.#clients.values()].some(({ busy }) => busy),
+        taking: () =>
+          [...this.#clients.values(), ...this.#leaving.values()].find(({ taking }) => taking !== undefined)?.taking,
       })
       this.#link = link
       this.#enter('running')
@@ -231,27 +226,28 @@ export class Supervisor implements DeliveryThread {
 
   #fail(link: Link, reason: string): void {
     this.#enter('replacing')
-    this.#failure = { reason, standstill: link.standstill }
+    this.#failure = { reason, atDiskOf: link.atDiskOf }
     for (const client of this.#clients.values()) client.detached()
   }
 
   /** The worker is gone. Count the records that it had taken, and start the next one, at once or later. */
   #replace({ atOnce }: { atOnce: boolean }): void {
-    const { reason, standstill } = this.#failure!
-    if (standstill?.at === 'disk') this.#stalled.add(this.#link!)
+    const { reason, atDiskOf } = this.#failure!
+    const atDisk = atDiskOf !== undefined
+    if (atDisk) this.#stalled.add(this.#link!)
     this.#link = undefined
-    const sum = { lost: 0, spooled: 0 }
+    const sum = { lost: 0, spooled: 0, unreadable: 0 }
     for (const [engine, client] of this.#clients) {
-      const at = standstill?.engine === engine ? standstill.at : undefined
       const { spoolDir } = client.options
-      if (at === 'disk' && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
-      const { lost, spooled } = client.workerFailed({ reason, at })
+      if (atDiskOf === engine && spoolDir !== undefined) this.#stalledFolders.add(spoolDir)
+      const { lost, spooled, unreadable } = client.workerFailed({ reason })
       sum.lost += lost
       sum.spooled += spooled
+      sum.unreadable += unreadable
     }
     const pauseMs = atOnce ? 0 : this.#nextPause()
     const start = pauseMs === 0 ? 'starting it again' : `starting it again in ${pauseMs / 1000} s`
-    this.#plan.print(`the delivery worker has failed (${reason})${effectOf(sum, standstill)}; ${start}`)
+    this.#plan.print(`the delivery worker has failed (${reason})${effectOf(sum, { atDisk })}; ${start}`)
     if (pauseMs === 0) this.#start()
     else {
       this.#enter('backoff')
@@ -280,13 +276,8 @@ let own: Supervisor | undefined
 /** The supervisor of this thread. */
 export function deliveryThread(): Supervisor {
   if (own === undefined) {
-    own = new Supervisor({ clock: systemClock, start: startLink, print: printLine })
+    own = new Supervisor({ clock: systemClock, start: (plan) => new WorkerLink(plan), print: printLine })
     announceThread(own)
   }
   return own
-}
-
-function startLink(plan: WorkerLinkPlan): Link {
-  if (!WorkerLink.possible) throw new Error('its file is missing; bundled?')
-  return new WorkerLink(plan)
 }

@@ -1,109 +1,137 @@
-import { Engine } from '../engine/engine.js'
-import type { EngineSetting } from '../engine/engine-setting.js'
+import { type Ask, ControlBlock } from '../control/control-block.js'
+import { LedgerBook } from '../delivery/ledger-book.js'
+import { Engine, parkingMs } from '../engine/engine.js'
+import { type EngineSetting, lanesOf } from '../engine/engine-setting.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
 import type { WorkerPosition } from '../engine/worker-position.js'
+import type { ResolvedOptions } from '../options/options.js'
 import { Secret } from '../options/secret.js'
+import { PipeMemory } from '../pipe/pipe-memory.js'
+import { PipeReader } from '../pipe/pipe-reader.js'
 import type { PinoStyle } from '../records/pino-line.js'
-import { PlainFrames } from './frame-bytes.js'
-import { deliverLine, type Frame, isRecord, readFrame } from './frames.js'
+import type { Timer } from '../runtime/clock.js'
+import { EngineSink } from './frame-sink.js'
 import { newsReporter } from './news.js'
-import { ClosedFlag, type EnginePlan, type WorkerMessage } from './protocol.js'
+import type { EnginePlan, WorkerMessage } from './protocol.js'
 
 export interface WorkerEnginePlan {
   /** Its number. */
   readonly engine: number
+  readonly plan: EnginePlan
   readonly position: WorkerPosition
   /** Posts a message to the application's side. */
   readonly post: (message: WorkerMessage) => void
-  /** Called when the engine is closed: no line comes for it any more. */
+  /** True when the thread takes no more records. */
+  readonly isHalted: () => boolean
+  /** Called when the engine is closed. */
   readonly closed: () => void
   /** @default this one */
   readonly machine?: Machine | undefined
 }
 
-type Drain = Frame & { readonly type: 'drain' }
+/** Bytes that are taken in one turn of the event loop: with more of them, answers of the service would wait. */
+const mostBytesInTurn = 32_768
 
-/** One engine in the delivery worker. Lines that come before it is opened wait. */
+/** One engine in the delivery worker: takes its records out of the pipe, and answers its drains. */
 export class WorkerEngine {
   readonly #plan: WorkerEnginePlan
-  readonly #styles: PinoStyle[] = []
-  readonly #waiting: string[] = []
-  /** The last one takes the lines. One without a spool is before it where the disk did not answer at first. */
+  readonly #machine: Machine
+  readonly #options: ResolvedOptions
+  readonly #book: LedgerBook
+  readonly #drains: ControlBlock
+  readonly #reader: PipeReader
+  readonly #styles: PinoStyle[]
+  /** The last one takes the records. One without a spool is before it where the disk did not answer at first. */
   readonly #engines: Engine[] = []
-  /** Reads the plain lines for the last engine. */
-  #plain: PlainFrames | undefined
-  #closedFlag: ClosedFlag | undefined
-  #stopProbing = () => {}
+  #sink: EngineSink | undefined
+  /** Drains that have not begun, each with the timer of its deadline. */
+  readonly #asks = new Map<Ask, Timer>()
+  /** False before the start and from the close on: no record is taken then. */
+  #isOpen = false
+  #goesOn = false
+  readonly #stopProbing: () => void
+  readonly #stops: readonly (() => void)[]
 
   constructor(plan: WorkerEnginePlan) {
     this.#plan = plan
+    const { machine = thisMachine } = plan
+    this.#machine = machine
+    const { options, apiKey, memory, pipe, drains, styles, diskIsStalled } = plan.plan
+    const { spoolDir } = options
+    const key = new Secret(apiKey.text, apiKey.file)
+    this.#options = { ...options, apiKey: key, onError: undefined, waitUntil: undefined }
+    this.#book = new LedgerBook(lanesOf(this.#options), memory)
+    this.#styles = styles.map((text) => JSON.parse(text))
+    this.#drains = new ControlBlock(drains, machine)
+    const frames = PipeMemory.open(pipe, machine.bell)!
+    this.#reader = new PipeReader(frames)
+    const spool = diskIsStalled ? undefined : spoolDir
+    this.#start(spool)
+    const isLate = spool !== spoolDir && spoolDir !== undefined
+    this.#stopProbing = isLate ? machine.whenDiskAnswers(spoolDir, () => this.#start(spoolDir)) : () => {}
+    this.#stops = [
+      frames.bells.bell.heard(() => this.#take()),
+      this.#drains.whenAsked((ask) => {
+        // The records that come before it may not come: the application may have given them up, or have no time to hand them over.
+        const begin = () => this.#plan.isHalted() || this.#begin(ask)
+        const leftMs = ask.until - machine.processNow()
+        const lastMs = ask.mode === 'flush' ? 0 : parkingMs(leftMs, options)
+        this.#asks.set(ask, machine.clock.schedule(begin, leftMs - lastMs))
+        this.#take()
+      }),
+    ]
+    this.#isOpen = true
+    this.#take()
   }
 
-  open(plan: EnginePlan): void {
-    const { spoolDir } = plan.options
-    this.#closedFlag = new ClosedFlag(plan.closed)
-    this.#start(plan, plan.diskIsStalled ? undefined : spoolDir)
-    if (plan.diskIsStalled && spoolDir !== undefined) {
-      const { machine = thisMachine } = this.#plan
-      this.#stopProbing = machine.whenDiskAnswers(spoolDir, () => this.#start(plan, spoolDir))
-    }
-    for (const line of this.#waiting.splice(0)) this.#takeText(line)
-  }
-
-  /** Take one line, which stands in `lines` from `from` to `end`: a record, the style of a logger, or a drain. */
-  take(lines: Buffer, from: number, end: number): void {
-    try {
-      if (this.#plain?.take(lines, from, end)) return
-    } catch {
-      // The slow way makes a record of every line.
-    }
-    this.#takeText(lines.toString('utf8', from, end))
-  }
-
-  #takeText(line: string): void {
-    const engine = this.#engines[this.#engines.length - 1]
-    if (engine === undefined) {
-      this.#waiting.push(line)
-      return
-    }
-    if (isRecord(line)) {
-      deliverLine(engine, line, this.#styles)
-      return
-    }
-    const frame = readFrame(line)
-    if (frame.type === 'style') this.#styles[frame.number] = frame.style
-    else if (frame.type === 'drain') void this.#drain(frame)
-  }
-
-  #start({ options, apiKey, memory }: EnginePlan, spoolDir: string | undefined): void {
-    const { engine, position, post, machine = thisMachine } = this.#plan
+  #start(spoolDir: string | undefined): void {
+    const { engine, position, post, plan, isHalted } = this.#plan
     const setting: EngineSetting = {
-      machine,
-      memory,
+      machine: this.#machine,
+      memory: plan.memory,
       handedOver: true,
       position: { worker: position, engine },
-      reporter: (warn) =>
-        newsReporter({ clock: machine.clock, post: (news) => post({ engine, type: 'news', news }), warn }),
+      reporter: (warn) => newsReporter({ clock: this.#machine.clock, post: (news) => post({ engine, news }), warn }),
     }
-    const own = {
-      apiKey: new Secret(apiKey.text, apiKey.file),
-      onError: undefined,
-      waitUntil: undefined,
-      spoolDir,
-    }
-    const opened = new Engine({ ...options, ...own }, setting)
+    const opened = new Engine({ ...this.#options, spoolDir }, setting)
     this.#engines.push(opened)
-    this.#plain = new PlainFrames(opened, this.#styles)
+    this.#sink = new EngineSink({ engine: opened, book: this.#book, styles: this.#styles, isHalted })
   }
 
-  async #drain({ mode, request, timeoutMs, brief }: Drain): Promise<void> {
-    const { engine, post, closed } = this.#plan
-    if (mode === 'close') this.#stopProbing()
-    await Promise.all(this.#engines.map((each) => each[mode]({ timeoutMs, brief })))
+  /** Take records, and begin the drains whose records have come. */
+  #take(): void {
+    if (this.#sink === undefined || !this.#isOpen || this.#plan.isHalted()) return
+    // At the end, what is in the pipe is lost, and what the engine has may go to the spool.
+    const ends = [...this.#asks.keys()].some(({ mode }) => mode !== 'flush')
+    const isEmpty = this.#reader.take(this.#sink, ends ? Number.POSITIVE_INFINITY : mostBytesInTurn)
+    const { taken } = this.#book
+    for (const ask of [...this.#asks.keys()]) if (ask.after <= taken) this.#begin(ask)
+    if (isEmpty || this.#goesOn) return
+    this.#goesOn = true
+    this.#machine.clock.immediate(() => {
+      this.#goesOn = false
+      this.#take()
+    })
+  }
+
+  #begin(ask: Ask): void {
+    this.#asks.get(ask)?.cancel()
+    if (this.#asks.delete(ask)) void this.#drain(ask)
+  }
+
+  async #drain({ number, mode, until, brief }: Ask): Promise<void> {
+    const timeoutMs = Math.max(0, until - this.#machine.processNow())
     if (mode === 'close') {
-      this.#closedFlag?.raise()
-      closed()
+      this.#isOpen = false
+      this.#stopProbing()
     }
-    post({ engine, type: 'drained', request })
+    await Promise.all(this.#engines.map((each) => each[mode]({ timeoutMs, brief })))
+    if (mode !== 'close') this.#drains.answer(number)
+    else {
+      for (const stop of this.#stops) stop()
+      for (const timer of this.#asks.values()) timer.cancel()
+      this.#plan.closed()
+      this.#drains.answerAll()
+    }
   }
 }

@@ -1,8 +1,8 @@
 import type { Severity } from '../records/level.js'
 
 /**
- * A frame has a head of 16 bytes: size u32 (without the bytes that align the next frame to 8), kind u8, severity and marks u8, engine u16,
- * time f64. Behind it:
+ * A frame has a head of 16 bytes: size u32 (without the bytes that align the next frame to 8), kind u8, severity and marks u8, two bytes
+ * that are 0, time f64. Behind it:
  *
  *     value    number of the event f64
  *     keyed    number of the event f64, key
@@ -20,8 +20,6 @@ export type TextKind = Exclude<FrameKind, 'pad' | 'value' | 'keyed' | 'part'>
 /** What stands before the text of a line. */
 export interface FrameHead {
   readonly kind: FrameKind
-  /** Number of the engine, up to 65,535. */
-  readonly engine: number
   readonly severity: Severity
   /** Three bits on whose meaning both ends agree, such as: a line below the level, something was hidden in it. */
   readonly marks: number
@@ -57,12 +55,9 @@ export function aligned(size: number): number {
 }
 
 /** Second word of the head of a line. */
-export function lineWord({ kind, engine, severity, marks }: FrameHead, endsParts = false): number {
-  return (
-    frameCode[kind] | (severity << 8) | (marks << marksShift) | (endsParts ? endOfParts : 0) | (engine << engineShift)
-  )
+export function lineWord({ kind, severity, marks }: FrameHead, endsParts = false): number {
+  return frameCode[kind] | (severity << 8) | (marks << marksShift) | (endsParts ? endOfParts : 0)
 }
-export const engineShift = 16
 
 /** A piece of memory with frames, seen in three ways. */
 export class FrameMemory {
@@ -89,10 +84,6 @@ export class FrameMemory {
     return this.ints[(at >> 2) + 1]! & 0xff
   }
 
-  engineAt(at: number): number {
-    return this.ints[(at >> 2) + 1]! >>> engineShift
-  }
-
   timeAt(at: number): number {
     return this.floats[(at >> 3) + 1]!
   }
@@ -116,7 +107,6 @@ export class FrameMemory {
     const kind = frameKinds[word & 0xff]!
     const hasStyle = kind !== 'value' && kind !== 'keyed' && kind !== 'part'
     into.kind = kind
-    into.engine = word >>> engineShift
     into.severity = ((word >> 8) & 15) as Severity
     into.marks = (word >> marksShift) & 7
     into.time = this.timeAt(at)

@@ -1,7 +1,6 @@
 import {
   aligned,
   endTextAt,
-  engineShift,
   FrameMemory,
   frameCode,
   headBytes,
@@ -21,7 +20,7 @@ export function longLine(head: TextHead, text: string, partBytes: number): Frame
   for (let part = 0; part < parts; part++) {
     const from = part * partBytes
     const at = part * aligned(headBytes + partBytes)
-    setHead(frames, at, headBytes + partBytes, frameCode.part | (head.engine << engineShift), from)
+    setHead(frames, at, headBytes + partBytes, frameCode.part, from)
     frames.bytes.set(line.subarray(from, from + partBytes), at + headBytes)
   }
   setHead(frames, endAt, endTextAt + rest.length, lineWord(head, true), head.time)

@@ -1,4 +1,4 @@
-import { type Bell, SharedBell } from '../control/bell.js'
+import { type Bell, type BellMaker, sharedBell } from '../control/bell.js'
 import { type FrameHead, FrameMemory, padCode } from './frame.js'
 
 const version = 1
@@ -18,11 +18,11 @@ export const word = {
 } as const
 const headBytes = 256
 /** Bytes for frames. They must be fewer than 2^31. */
-const defaultBytes = 1_048_576
+const defaultBytes = 131_072
 
-/** Tells how many records of an engine its ledger counts as taken. Undefined while the engine is not open. */
-export interface TakenCounts {
-  taken(engine: number): number | undefined
+/** Tells how many records the ledger counts as taken. Undefined while none may be taken. */
+export interface TakenCount {
+  taken(): number | undefined
 }
 
 /** `bell` calls the reader: there is something. `room` calls the writer: there is room again. */
@@ -38,23 +38,23 @@ export interface PipeBells {
  *                     ▲ written    ▲ read
  *
  * Positions are bytes of the ring, divisible by 8. The ring is empty where both are equal. Only the writer moves `written`, only the reader
- * `read`. While the sink has a frame, `busy` is its position plus 1, and `taken` is what the ledger of its engine had counted before.
+ * `read`. While the sink has a frame, `busy` is its position plus 1, and `taken` is what the ledger had counted before.
  */
 export class PipeMemory {
   readonly words: Int32Array
   readonly frames: FrameMemory
   readonly bells: PipeBells
 
-  private constructor(memory: SharedArrayBuffer) {
+  private constructor(memory: SharedArrayBuffer, bell: BellMaker) {
     this.words = new Int32Array(memory, 0, headBytes / 4)
     this.frames = new FrameMemory(memory, headBytes)
-    this.bells = { bell: new SharedBell(this.words, word.bell), room: new SharedBell(this.words, word.room) }
+    this.bells = { bell: bell(this.words, word.bell), room: bell(this.words, word.room) }
   }
 
   /** Undefined for a version that this copy of the package does not know. */
-  static open(memory: SharedArrayBuffer): PipeMemory | undefined {
+  static open(memory: SharedArrayBuffer, bell = sharedBell): PipeMemory | undefined {
     const isKnown = memory.byteLength > headBytes && new Int32Array(memory, 0, 1)[word.version] === version
-    return isKnown ? new PipeMemory(memory) : undefined
+    return isKnown ? new PipeMemory(memory, bell) : undefined
   }
 
   static create(bytes = defaultBytes): SharedArrayBuffer {
@@ -86,12 +86,12 @@ export class PipeMemory {
    * A reader is dead, or its sink has thrown. If the ledger had counted the frame that the sink had, move on: it is counted once. Else it is
    * the next frame still, and {@link busyWith} names it.
    *
-   * @returns false where the engine of the frame is not open: its ledger cannot tell yet
+   * @returns false while none may be taken
    */
-  settle(counts: TakenCounts): boolean {
+  settle(count: TakenCount): boolean {
     const at = this.get('read')
     if (this.get('busy') === at + 1) {
-      const taken = counts.taken(this.frames.engineAt(at))
+      const taken = count.taken()
       if (taken === undefined) return false
       if ((taken | 0) === this.get('taken')) return true
       this.move(at)

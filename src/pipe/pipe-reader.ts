@@ -9,15 +9,15 @@ import {
   valueBytes,
   valueCode,
 } from './frame.js'
-import type { PipeBells, PipeMemory, TakenCounts } from './pipe-memory.js'
+import type { PipeBells, PipeMemory, TakenCount } from './pipe-memory.js'
 
 /**
- * Takes records out of a pipe. It counts each one in the ledger of its engine before it returns. An error that it throws is the end of the
+ * Takes records out of a pipe. It counts each one in the ledger before it returns. An error that it throws is the end of the
  * reader: see `PipeMemory.settle`.
  */
-export interface FrameSink extends TakenCounts {
-  value(engine: number, eventId: number, milliseconds: number): void
-  keyed(engine: number, eventId: number, milliseconds: number, key: string): void
+export interface FrameSink extends TakenCount {
+  value(eventId: number, milliseconds: number): void
+  keyed(eventId: number, milliseconds: number, key: string): void
   /** A line, or a style: UTF-8 in `memory` from `from` to `end`. Head and memory are the sink's until it returns. */
   text(head: TextHead, memory: Buffer, from: number, end: number): void
   /** A long line whose beginning went with an earlier reader. */
@@ -43,7 +43,7 @@ export class PipeReader {
   /**
    * Give frames to the sink, in order, until they have `mostBytes` or more.
    *
-   * @returns false where frames are left: after so many bytes, or because an engine is not open
+   * @returns false where frames are left: after so many bytes, or while the sink takes none
    */
   take(sink: FrameSink, mostBytes: number): boolean {
     const memory = this.#memory
@@ -53,7 +53,11 @@ export class PipeReader {
     let at = start
     for (let left = mostBytes; at !== written && left > 0; ) {
       left -= memory.frames.sizeAt(at)
-      if (memory.frames.codeAt(at) !== padCode && !this.#give(at, sink)) break
+      if (memory.frames.codeAt(at) !== padCode) {
+        if (!this.#give(at, sink)) break
+        // A thread that was given up, and goes on for a moment: another one reads by now.
+        if (memory.get('busy') !== at + 1) return false
+      }
       at = memory.move(at)
     }
     memory.set('busy', 0)
@@ -61,19 +65,18 @@ export class PipeReader {
     return at === memory.get('written')
   }
 
-  /** False where the engine of the frame is not open. */
+  /** False while the sink takes none. */
   #give(at: number, sink: FrameSink): boolean {
     const memory = this.#memory
     const { frames } = memory
-    const engine = frames.engineAt(at)
-    const taken = sink.taken(engine)
+    const taken = sink.taken()
     if (taken === undefined) return false
     // In this order: `busy` says that `taken` belongs to this frame.
     memory.set('taken', taken)
     memory.set('busy', at + 1)
     const code = frames.codeAt(at)
-    if (code === valueCode) sink.value(engine, frames.eventAt(at), frames.timeAt(at))
-    else if (code === frameCode.keyed) sink.keyed(engine, frames.eventAt(at), frames.timeAt(at), this.#keyAt(at))
+    if (code === valueCode) sink.value(frames.eventAt(at), frames.timeAt(at))
+    else if (code === frameCode.keyed) sink.keyed(frames.eventAt(at), frames.timeAt(at), this.#keyAt(at))
     else if (code === frameCode.part) this.#part(at)
     else if (frames.endsParts(at)) this.#endParts(at, sink)
     else sink.text(this.#headAt(at), frames.bytes, at + textAt, at + frames.sizeAt(at))

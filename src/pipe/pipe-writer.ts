@@ -1,7 +1,6 @@
 import { systemClock } from '../runtime/clock.js'
 import {
   aligned,
-  engineShift,
   type FrameMemory,
   frameCode,
   headBytes,
@@ -26,7 +25,6 @@ const pieceBytes = 65_536
 const partsOfRing = 4
 /** Bytes of UTF-8 for a UTF-16 code unit, at most. */
 const bytesPerUnit = 3
-const pingBytes = 8
 
 /** Without the checks of `write`. Undocumented: a later version of Node.js may lack it. */
 const { utf8Write = Buffer.prototype.write } = Buffer.prototype as { utf8Write?: typeof Buffer.prototype.write }
@@ -54,11 +52,14 @@ export class PipeWriter {
   #end = 0
   /** The reader sees the ring up to here. */
   #published: number
+  /** Behind the last frame of a lap: the rest of the ring is a pad. */
+  #lapEnd: number
 
   constructor(memory: PipeMemory, bells: PipeBells = memory.bells) {
     this.#memory = memory
     this.#bells = bells
     this.#capacity = memory.capacity
+    this.#lapEnd = this.#capacity
     this.#longest = this.#capacity / partsOfRing
     // Whatever fits into a piece fits into the ring.
     this.#pieces = new Pieces(Math.min(pieceBytes, this.#longest))
@@ -69,29 +70,36 @@ export class PipeWriter {
     this.#bytes = memory.frames.bytes
   }
 
-  /** Bytes of frames for which the ring had no room yet. */
-  get waitingBytes(): number {
+  /** True while the ring had no room for some of the frames. */
+  get waits(): boolean {
+    return !this.#pieces.isEmpty
+  }
+
+  /** Bytes of the frames that the reader has not taken. */
+  get bytes(): number {
     this.#tellEnd()
-    return this.#pieces.bytes
+    const end = this.#pieces.isEmpty ? this.#at : this.#published
+    const read = this.#memory.get('read')
+    return (end < read ? this.#lapEnd : 0) + end - read + this.#pieces.bytes
   }
 
   /** Numbers, no object, few stores: the hottest path of the library. */
-  value(engine: number, eventId: number, milliseconds: number): void {
+  value(eventId: number, milliseconds: number): void {
     if (this.#at + valueBytes > this.#limit) this.#makeRoom(valueBytes)
     const at = this.#at
     this.#ints[at >> 2] = valueBytes
-    this.#ints[(at >> 2) + 1] = valueCode | (engine << engineShift)
+    this.#ints[(at >> 2) + 1] = valueCode
     this.#floats[(at >> 3) + 1] = milliseconds
     this.#floats[(at >> 3) + 2] = eventId
     this.#at = at + valueBytes
   }
 
   /** @param key of some thousand characters at most */
-  keyed(engine: number, eventId: number, milliseconds: number, key: string): void {
+  keyed(eventId: number, milliseconds: number, key: string): void {
     const most = aligned(valueBytes + key.length * bytesPerUnit)
     if (this.#at + most > this.#limit) this.#makeRoom(most)
     const at = this.#at
-    this.#ints[(at >> 2) + 1] = frameCode.keyed | (engine << engineShift)
+    this.#ints[(at >> 2) + 1] = frameCode.keyed
     this.#floats[(at >> 3) + 1] = milliseconds
     this.#floats[(at >> 3) + 2] = eventId
     this.#endText(valueBytes, key, most)
@@ -113,14 +121,6 @@ export class PipeWriter {
     this.#floats[(at >> 3) + 1] = head.time
     this.#ints[(at + styleAt) >> 2] = head.style
     this.#endText(textAt, text, most)
-  }
-
-  /** Publish a frame without meaning: a reader that lives moves past it. */
-  ping(): void {
-    if (this.#at + pingBytes > this.#limit) this.#makeRoom(pingBytes)
-    pad(this.#ints, this.#at, pingBytes)
-    this.#at += pingBytes
-    this.publish()
   }
 
   /** Show the reader the frames for which the ring has room, and ring its bell. */
@@ -147,21 +147,6 @@ export class PipeWriter {
       )
         return false
     }
-  }
-
-  /** Publish all, as the reader makes room for it. Holds no process. */
-  pushed(): Promise<void> {
-    return new Promise((resolve) => {
-      let isOver = false
-      const look = () => {
-        if (isOver || !this.push(0)) return
-        isOver = true
-        stop()
-        resolve()
-      }
-      const stop = this.#bells.room.heard(look)
-      look()
-    })
   }
 
   #endText(textFrom: number, text: string, most: number): void {
@@ -214,12 +199,14 @@ export class PipeWriter {
     const read = this.#memory.get('read')
     const start = at === this.#capacity ? 0 : at
     const isFreeBefore = read <= start && bytes < read
+    if (read <= start) this.#lapEnd = this.#capacity
     this.#end = read > start ? read - 8 : this.#capacity - (read === 0 ? 8 : 0)
     // An empty ring begins again.
     const restarts = isFreeBefore && read === start && start >= stretchBytes
     if (start + bytes <= this.#end && !restarts) return start
     if (!isFreeBefore) return -1
     pad(this.#memory.frames.ints, start, this.#capacity - start)
+    this.#lapEnd = start
     this.#end = read - 8
     return 0
   }

@@ -1,6 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { flushWhileItTakes } from '../hand-off/flush-while-it-takes.js'
-import { ownStreams } from '../hand-off/worker-file.js'
+import { flushWhileItTakes } from './flush-while-it-takes.js'
 import { watchLoggers } from './watch-loggers.js'
 
 /** Above this number the oldest stream is released once its records are delivered. */
@@ -139,9 +138,7 @@ export class ThreadStreams {
   /** True while a thread of thread-stream starts that is not ours. */
   get isStarting(): boolean {
     const streams = [...this.#workers.values()].map(({ stream }) => stream?.deref())
-    return streams.some(
-      (stream) => stream !== undefined && !stream.ready && !stream.destroyed && !ownStreams.has(stream),
-    )
+    return streams.some((stream) => stream !== undefined && !stream.ready && !stream.destroyed)
   }
 
   /** True for a thread of thread-stream. */
@@ -163,7 +160,7 @@ export class ThreadStreams {
     if (typeof worker.stream?.deref !== 'function') return
     this.#workers.set(threadId, worker)
     const stream = worker.stream.deref()
-    if (stream !== undefined && !stream.ready && !ownStreams.has(stream)) this.#held.hold(threadId, stream)
+    if (stream !== undefined && !stream.ready) this.#held.hold(threadId, stream)
   }
 
   /**
@@ -186,7 +183,7 @@ export class ThreadStreams {
   endSync(runsSluice: (threadId: number) => boolean): void {
     for (const [threadId, worker] of this.#workers) {
       const stream = worker.stream?.deref()
-      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
+      if (stream === undefined || stream.destroyed) continue
       if (stream.ready && !runsSluice(threadId)) continue
       try {
         stream.flushSync()
@@ -205,7 +202,7 @@ export class ThreadStreams {
     let all = true
     for (const [threadId, worker] of this.#workers) {
       const stream = worker.stream?.deref()
-      if (stream === undefined || stream.destroyed || ownStreams.has(stream)) continue
+      if (stream === undefined || stream.destroyed) continue
       const isKnown = runsSluice(threadId)
       if (!isKnown && stream.ready) continue
       try {
@@ -220,7 +217,7 @@ export class ThreadStreams {
   async #handOver(threadId: number, flushing = new Set<StreamWorker>()): Promise<void> {
     const worker = this.#workers.get(threadId)
     const stream = worker?.stream?.deref()
-    if (worker === undefined || stream === undefined || stream.destroyed || ownStreams.has(stream)) return
+    if (worker === undefined || stream === undefined || stream.destroyed) return
     if (!stream.ready && !(await this.#runsSluice(threadId))) await readyOrClosed(stream)
     if (stream.destroyed || !(await this.#runsSluice(threadId))) return
     flushing.add(worker)

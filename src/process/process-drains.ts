@@ -1,6 +1,6 @@
 import type { DrainMode } from '../control/control-block.js'
 import type { Ledger } from '../delivery/ledger.js'
-import { drainGraceMs } from '../hand-off/drain-requests.js'
+import { drainGraceMs } from '../hand-off/drain-times.js'
 import { after, setImmediate, systemClock } from '../runtime/clock.js'
 import type { EarlyWorkers } from './early-workers.js'
 import type { ThreadStreams } from './pino-streams.js'

@@ -6,7 +6,7 @@ import { printLine } from '../diagnostics/stderr.js'
 import type { EndOptions, EndStep, FlushOptions } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { counted } from '../errors/counted.js'
-import { drainGraceMs } from '../hand-off/drain-requests.js'
+import { drainGraceMs } from '../hand-off/drain-times.js'
 import { isNews, processNow } from '../runtime/shared-state.js'
 import { systemThreadLives } from '../runtime/system-thread.js'
 import type { QueueCapacity } from './queue-capacity.js'
@@ -90,7 +90,7 @@ export class RemoteEngines {
     if (this.#engines.has(id) || block === undefined) return
     const book = new LedgerBook(lanes, memory)
     const place = position === undefined ? undefined : new WorkerPosition(position)
-    const isAtDisk = () => place?.standstill?.at === 'disk' && place.threadLives
+    const isAtDisk = () => place?.atDiskOf !== undefined && place.threadLives
     const { threadId, shutdownTimeoutMs, debug, spools, capacity } = facts
     const options = { shutdownTimeoutMs, debug }
     const ended = () => book.ended({ spools })

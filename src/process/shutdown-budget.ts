@@ -1,5 +1,5 @@
 import type { Ledger } from '../delivery/ledger.js'
-import { endGraceMs } from '../hand-off/drain-requests.js'
+import { endGraceMs } from '../hand-off/drain-times.js'
 import { processNow } from '../runtime/shared-state.js'
 
 /** A late engine has this share of its time: earlier waits served the records of others. */

@@ -3,7 +3,7 @@ import { emptyLedger, type LaneReport, type Ledger } from '../delivery/ledger.js
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { EndStep } from '../engine/ports.js'
 import { announcedThread } from '../hand-off/delivery-thread.js'
-import { endGraceMs } from '../hand-off/drain-requests.js'
+import { endGraceMs } from '../hand-off/drain-times.js'
 import { runtimeIdentity } from '../options/identity.js'
 import { loneOption } from '../options/resolve.js'
 import { runtimes } from '../records/wire.js'

@@ -7,7 +7,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Ask, ControlBlock } from '../../src/control/control-block.js'
 import { processNow } from '../../src/runtime/shared-state.js'
+import { calledBells } from '../support/bells.js'
 import { runs } from '../support/full.js'
+import { settle, VirtualClock } from '../support/virtual-clock.js'
 
 const soon = () => ({ mode: 'flush' as const, until: processNow() + 60_000, brief: false })
 const giveUpAt = () => processNow() + 20_000
@@ -70,12 +72,26 @@ describe('a control block', () => {
     const thread = threadWith(memory, answering)
     await once(thread, 'message')
     const until = processNow() + 1234.5
-    const number = block.ask({ mode: 'park', until, brief: true })
+    const number = block.ask({ mode: 'park', until, brief: true, after: 2 ** 40 + 1 })
     const asked = once(thread, 'message')
     await block.whenAnswered(number, giveUpAt())
     expect(block.isAnswered(number)).toBe(true)
-    expect(await asked).toEqual([{ number, mode: 'park', until, brief: true }])
+    expect(await asked).toEqual([{ number, mode: 'park', until, brief: true, after: 2 ** 40 + 1 }])
     await thread.terminate()
+  })
+
+  it('asks for no records where a drain names none, also in the place of one that did', () => {
+    const block = ControlBlock.open(ControlBlock.memory(0))!
+    const asked: Ask[] = []
+    const numbers = Array.from({ length: 17 }, (_, drain) => {
+      const number = block.ask(drain === 0 ? { ...soon(), after: 5 } : soon())
+      block.whenAsked((ask) => asked.push(ask))()
+      block.answer(number)
+      return number
+    })
+    expect(asked.map(({ number, after }) => [number, after])).toEqual(
+      numbers.map((number, drain) => [number, drain === 0 ? 5 : 0]),
+    )
   })
 
   it('brings the answer to a thread that is held', async () => {
@@ -166,5 +182,56 @@ describe('a control block', () => {
     block.answerAll()
     await all
     expect(numbers.map((number) => block.isAnswered(number))).toEqual([true, true])
+  })
+})
+
+describe('a control block with the surroundings that it is given', () => {
+  function setUp() {
+    const clock = new VirtualClock()
+    const waits: (() => void)[] = []
+    const bell = calledBells(() => waits.shift()?.())
+    const memory = ControlBlock.memory()
+    const ports = { clock, processNow: () => 5000 + clock.now(), bell }
+    return { clock, waits, asker: new ControlBlock(memory, ports), engine: new ControlBlock(memory, ports) }
+  }
+  const drain = { mode: 'flush', until: 6000, brief: false } as const
+
+  it('calls the engine, and the asker, by its bells', async () => {
+    const { clock, asker, engine } = setUp()
+    const asked: number[] = []
+    engine.whenAsked(({ number }) => asked.push(number))
+    const number = asker.ask(drain)
+    expect(asked).toEqual([number])
+    let isAnswered = false
+    void asker.whenAnswered(number, 6000).then(() => {
+      isAnswered = true
+    })
+    await settle()
+    expect(isAnswered).toBe(false)
+    engine.answer(number)
+    await settle()
+    expect({ isAnswered, timers: clock.timers }).toEqual({ isAnswered: true, timers: 0 })
+  })
+
+  it('holds the thread of an asker by its bells', () => {
+    const { asker, engine, waits } = setUp()
+    const number = asker.ask(drain)
+    expect(asker.waitAnswered(number, 100)).toBe(false)
+    waits.push(() => engine.answer(number))
+    expect(asker.waitAnswered(number, 100)).toBe(true)
+  })
+
+  it.each([true, false])('lets an asker go by its clocks, and holds the process until then: %s', async (holds) => {
+    const { clock, asker } = setUp()
+    clock.block(400)
+    let isOver = false
+    void asker.whenAnswered(asker.ask(drain), 6000, holds).then(() => {
+      isOver = true
+    })
+    expect(clock.holding).toBe(holds ? 1 : 0)
+    await clock.advance(599)
+    expect(isOver).toBe(false)
+    await clock.advance(1)
+    expect({ isOver, timers: clock.timers }).toEqual({ isOver: true, timers: 0 })
   })
 })

@@ -43,6 +43,62 @@ describe('a hand-off for which no worker can be started', () => {
     expect(keys.sort()).toEqual(['event-1-early', 'event-1-late'])
   })
 
+  it('delivers what was in the ring and what had no room there once each, and answers the drains that wait', async () => {
+    const { clock, thread, engine, log } = startHandOff({ url: server.url, up: false, pipeBytes: 4096 })
+    const texts = Array.from({ length: 30 }, (_, number) => `${number}${'x'.repeat(100 * number)}`)
+    for (const text of texts) log(text)
+    engine.value(1, 0)
+    const drains = [engine.flush({ timeoutMs: 20_000 }), engine.park({ timeoutMs: 20_000 })]
+    thread.forbid()
+    const ledgers = await Promise.all(drains)
+    expect(ledgers).toMatchObject([{ accepted: 31, delivered: 31 }, { delivered: 31 }])
+    const bodies = server.taken.map((body) => JSON.parse(body) as { message?: string; eventId?: number })
+    expect(bodies.flatMap(({ message }) => message ?? []).sort()).toEqual(texts.sort())
+    expect(bodies.flatMap(({ eventId }) => eventId ?? [])).toEqual([1])
+    expect(clock.holding).toBe(0)
+    expect(await engine.close()).toMatchObject({ accepted: 31, delivered: 31 })
+  })
+
+  it('delivers what a worker that has failed had not taken, and counts what went with it', async () => {
+    const { thread, engine, log } = startHandOff({ url: server.url })
+    for (const text of ['settled', 'lost', 'deadly', 'left']) log(text)
+    await settle()
+    thread.take(1)
+    thread.deliver(1)
+    thread.take(1)
+    thread.die('before the count')
+    thread.forbid()
+    expect(await engine.close()).toMatchObject({
+      accepted: 4,
+      delivered: 2,
+      dropped: { 'worker-failed': 1, unreadable: 1 },
+    })
+    expect(server.taken.map((body) => JSON.parse(body).message)).toEqual(['left'])
+  })
+
+  it('closes within its time where it was closing before', async () => {
+    const { thread, engine } = startHandOff({ url: server.url, up: false })
+    engine.value(1, 0)
+    const closing = engine.close({ timeoutMs: 5000 })
+    thread.forbid()
+    engine.value(2, 0)
+    expect(await closing).toMatchObject({ accepted: 2, delivered: 1, dropped: { closed: 1 } })
+  })
+
+  it('takes nothing more where the worker had answered its close', async () => {
+    const { thread, engine } = startHandOff({ url: server.url })
+    engine.value(1, 0)
+    const closing = engine.close({ timeoutMs: 5000 })
+    thread.work()
+    // Nobody has read the answer.
+    thread.die()
+    thread.forbid()
+    engine.value(2, 0)
+    expect(await closing).toMatchObject({ accepted: 2, delivered: 1, dropped: { closed: 1 } })
+    expect(await engine.flush()).toMatchObject({ accepted: 2, queued: 0, dropped: { closed: 1 } })
+    expect(server.taken).toEqual([])
+  })
+
   it('still tells its watch of each record', async () => {
     const accepted = vi.fn(() => false)
     const { thread, engine, log } = startHandOff({ url: server.url, up: false, accepted })

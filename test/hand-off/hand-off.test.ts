@@ -1,9 +1,8 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { ControlBlock } from '../../src/control/control-block.js'
 import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import { all, startHandOff } from '../support/hand-off.js'
 import { settle } from '../support/virtual-clock.js'
-
-const events = (lines: readonly string[]) => lines.map((line) => Number(/^v(\d+),/.exec(line)?.[1]))
 
 describe('a hand-off whose worker starts slowly', () => {
   it('keeps the records, and hands them over in order when the worker takes lines', async () => {
@@ -14,7 +13,7 @@ describe('a hand-off whose worker starts slowly', () => {
     expect(engine.stats()).toMatchObject({ accepted: 3, queued: 3 })
     thread.restart()
     await serve()
-    expect(events(thread.delivered)).toEqual([1, 2, 3])
+    expect(thread.delivered).toEqual(['v1', 'v2', 'v3'])
   })
 
   it('asks for a worker at a flush, answers by the deadline without one, and before it with one', async () => {
@@ -63,25 +62,21 @@ describe('a hand-off whose worker starts slowly', () => {
 })
 
 describe('a hand-off whose worker fails', () => {
-  it('hands over what it had not taken to the next one: styles of loggers first, newer records last', async () => {
+  it('leaves what it had not taken to the next one, which knows the styles of loggers from the start; newer records come last', async () => {
     const { thread, engine, log, serve } = startHandOff()
     log('first')
     await settle()
     thread.take(all)
     log('second')
     await settle()
-    thread.die(undefined)
+    thread.die()
     log('third')
     await settle()
     expect(engine.stats()).toMatchObject({ accepted: 3, queued: 2, dropped: { 'worker-failed': 1 } })
     thread.restart()
-    expect(thread.waiting[0]).toMatch(/^s0,/)
     await serve()
-    expect([...thread.styles]).toEqual([0])
-    expect(thread.delivered.map((line) => line.slice(line.indexOf('{')))).toEqual([
-      '{"msg":"second"}',
-      '{"msg":"third"}',
-    ])
+    expect(thread.delivered).toEqual(['{"msg":"second"}', '{"msg":"third"}'])
+    expect(thread.lost).toEqual(['{"msg":"first"}'])
   })
 
   it('counts the records that the worker had taken, reports them to `onError`, and prints nothing: the supervisor does', async () => {
@@ -90,7 +85,7 @@ describe('a hand-off whose worker fails', () => {
     engine.value(2, 2)
     await settle()
     thread.take(2)
-    thread.die(undefined)
+    thread.die()
     await settle()
     expect(engine.stats().dropped['worker-failed']).toBe(2)
     expect(errors).toContain('2 value records dropped (worker-failed): the delivery worker has failed')
@@ -108,19 +103,11 @@ describe('a hand-off whose worker fails', () => {
     await settle()
     thread.take(2)
     new LedgerBook(engine.lanes, engine.memory).count(1, 'onDisk', 1)
-    thread.die(undefined)
+    thread.die()
     expect(engine.stats()).toMatchObject({ accepted: 2, spooled, dropped: { 'worker-failed': lost } })
   })
 
-  it('writes nothing to the next worker where nothing waits for it', () => {
-    const { thread } = startHandOff()
-    thread.die(undefined)
-    const write = vi.spyOn(thread, 'write')
-    thread.restart()
-    expect(write).not.toHaveBeenCalled()
-  })
-
-  it('asks the next worker for a drain that the failed one had not answered', async () => {
+  it('asks the next worker for a drain that the failed one had not answered, with the rest of its time', async () => {
     const { clock, thread, engine, serve } = startHandOff()
     engine.value(1, 0)
     let parked = false
@@ -129,9 +116,9 @@ describe('a hand-off whose worker fails', () => {
     })
     await clock.advance(2000)
     expect(clock.holding).toBe(1)
-    thread.die(undefined)
+    thread.die()
     thread.restart()
-    expect(thread.waiting.at(-1)).toMatch(/^k\d+,1000$/)
+    expect(thread.asks).toEqual([{ number: 1, mode: 'park', until: 3000, brief: false, after: 1 }])
     await serve()
     expect(parked).toBe(true)
   })
@@ -148,6 +135,117 @@ describe('a hand-off whose worker fails', () => {
     await clock.advance(710)
     expect(ledger).toMatchObject({ accepted: 1, queued: 1, delivered: 0 })
     expect(clock.holding).toBe(0)
+  })
+})
+
+describe('a drain of a hand-off', () => {
+  it.each(['flush', 'park', 'close'] as const)(
+    'tells the worker its kind (%s), its deadline, and which records come before it, and resolves with the answer',
+    async (mode) => {
+      const { clock, thread, engine, serve } = startHandOff()
+      await clock.advance(100)
+      engine.value(1, 0)
+      engine.value(2, 0)
+      let ledger: unknown
+      void engine[mode]({ timeoutMs: 5000 }).then((each) => {
+        ledger = each
+      })
+      expect(thread.asks).toEqual([{ number: 1, mode, until: 5100, brief: false, after: 2 }])
+      expect(thread.waiting).toEqual(['v1', 'v2'])
+      expect(clock.holding).toBe(1)
+      await settle()
+      expect(ledger).toBe(undefined)
+      await serve()
+      expect(ledger).toMatchObject({ accepted: 2, delivered: 2 })
+      expect(clock.holding).toBe(0)
+    },
+  )
+
+  it('is brief without a time of its own, and holds no process where it need not', async () => {
+    const { clock, thread, engine } = startHandOff()
+    void engine.flush({ holdsProcess: false })
+    expect(thread.asks).toMatchObject([{ brief: true, until: engine.options.shutdownTimeoutMs }])
+    expect(clock.holding).toBe(0)
+  })
+
+  it.each([
+    ['flush', 1000, 1010],
+    ['close', 1000, 1010],
+    ['park', 1000, 1200],
+    ['park', 100, 130],
+    ['park', 10_000, 10_400],
+  ] as const)(
+    'leaves the answer of a %s within %i ms some time more: it resolves after %i ms',
+    async (mode, timeoutMs, afterMs) => {
+      const { clock, thread, engine } = startHandOff()
+      engine.value(1, 0)
+      thread.stuck = true
+      let resolved = false
+      void engine[mode]({ timeoutMs }).then(() => {
+        resolved = true
+      })
+      await clock.advance(afterMs - 1)
+      expect(resolved).toBe(false)
+      await clock.advance(1)
+      expect(resolved).toBe(true)
+    },
+  )
+
+  it('resolves with the answer of the worker, however many others are open', async () => {
+    const { engine, serve } = startHandOff()
+    engine.value(1, 0)
+    let resolved = 0
+    for (let flush = 0; flush < 40; flush++) void engine.flush({ timeoutMs: 60_000 }).then(() => resolved++)
+    for (let round = 0; round < 4; round++) await serve()
+    expect(resolved).toBe(40)
+  })
+
+  it('has its turn, also where others are made at the moment at which one is over: few are open at a time', async () => {
+    const { machine, thread, engine } = startHandOff()
+    engine.value(1, 0)
+    const flush = () => void engine.flush({ timeoutMs: 60_000 })
+    for (let count = 0; count < 20; count++) flush()
+    const { drains } = engine.plan({ diskIsStalled: false })
+    new ControlBlock(drains, machine).answer(thread.asks[0]!.number)
+    for (let microtask = 0; microtask < 20; microtask++) {
+      await Promise.resolve()
+      flush()
+    }
+    await settle()
+    let open = 0
+    new ControlBlock(drains, machine).whenAsked(() => open++)()
+    expect(open).toBeLessThanOrEqual(16)
+    expect(thread.asks).toHaveLength(open + 1)
+  })
+
+  it('resolves with the answer of the worker, however many shorter ones were made meanwhile', async () => {
+    const { clock, thread, engine, serve } = startHandOff()
+    engine.value(1, 0)
+    await settle()
+    thread.take(all)
+    let resolved = false
+    void engine.flush({ timeoutMs: 60_000 }).then(() => {
+      resolved = true
+    })
+    for (let flush = 0; flush < 20; flush++) {
+      void engine.flush({ timeoutMs: 100 })
+      await clock.advance(200)
+    }
+    expect(resolved).toBe(false)
+    await serve()
+    expect(resolved).toBe(true)
+  })
+
+  it('is asked for behind the records that the ring had no room for, in their order', async () => {
+    const { thread, engine, log, serve } = startHandOff({ pipeBytes: 4096 })
+    const texts = Array.from({ length: 40 }, (_, number) => `${number}${'x'.repeat(30 * number)}`)
+    for (const text of texts) log(text)
+    const flushing = engine.flush({ timeoutMs: 5000 })
+    expect(thread.asks).toMatchObject([{ after: 40 }])
+    expect(thread.waiting.length).toBeLessThan(40)
+    await serve()
+    expect(await flushing).toMatchObject({ accepted: 40, delivered: 40 })
+    expect(thread.delivered).toEqual(texts.map((msg) => JSON.stringify({ msg })))
   })
 })
 
@@ -192,7 +290,7 @@ describe('what a hand-off says', () => {
   it('comes from the worker, too: it goes to `onError`', async () => {
     const { errors, engine } = startHandOff()
     const lane = { kind: 'logs', bucket: 'b' } as const
-    engine.received({ engine: 1, type: 'news', news: { type: 'outage', lane, about: { reason: 'out of reach' } } })
+    engine.received({ engine: 1, news: { type: 'outage', lane, about: { reason: 'out of reach' } } })
     await settle()
     expect(errors.join()).toContain('out of reach')
   })
@@ -203,9 +301,9 @@ describe('what a hand-off says', () => {
     const drop = (count: number) => book.move(0, 'taken', 'queue-full', count, 0)
     const told = () => errors.reduce((sum, text) => sum + Number(/^(\d+) log records? dropped/.exec(text)?.[1] ?? 0), 0)
     drop(3)
-    engine.received({ engine: 1, type: 'news', news: { type: 'dropped' } })
+    engine.received({ engine: 1, news: { type: 'dropped' } })
     await settle()
-    engine.received({ engine: 1, type: 'news', news: { type: 'dropped' } })
+    engine.received({ engine: 1, news: { type: 'dropped' } })
     await settle()
     expect(told()).toBe(3)
     drop(4)
@@ -215,23 +313,71 @@ describe('what a hand-off says', () => {
     expect(told()).toBe(7)
   })
 
-  it('about a line at which the worker stopped is a loss of that kind of record', async () => {
-    for (const [kind, index] of [
-      ['logs', 0],
-      ['values', 1],
+  it('about a record at which the worker stopped is a loss of that kind of record, and the next one is the next worker’s', async () => {
+    for (const [deadly, index] of [
+      ['log', 0],
+      ['value', 1],
+      ['keyed value', 1],
     ] as const) {
-      const { thread, engine, log } = startHandOff()
-      if (kind === 'logs') log('deadly')
-      else engine.value(1, 0)
+      const { errors, thread, engine, log, serve } = startHandOff()
+      // The style of the logger is in the pipe before its line.
+      log('before')
+      await serve()
+      if (deadly === 'log') log('deadly')
+      else if (deadly === 'value') engine.value(1, 0)
+      else engine.keyedValue({ eventId: 1, milliseconds: 0, key: 'k' })
+      engine.value(2, 0)
       await settle()
-      thread.take(kind === 'logs' ? 1 : 0)
-      thread.die('line')
+      thread.die('before the count')
       expect(engine.stats().lanes[index]!.dropped.unreadable).toBe(1)
-      expect(engine.stats()).toMatchObject({ accepted: 1, queued: 0 })
+      expect(engine.stats()).toMatchObject({ accepted: 3, delivered: 1, queued: 1 })
+      await settle()
+      expect(errors.join()).toContain('(unreadable)')
+      thread.restart()
+      await serve()
+      expect(thread.delivered).toEqual(['{"msg":"before"}', 'v2'])
     }
   })
 
-  it('is busy while records are in the outbox’s way or with the worker', async () => {
+  it('about a record that the worker had counted when it stopped is that it went with the worker', async () => {
+    const { thread, engine, serve } = startHandOff()
+    engine.value(1, 0)
+    engine.value(2, 0)
+    await settle()
+    thread.die('behind the count')
+    expect(engine.stats()).toMatchObject({ accepted: 2, queued: 1, dropped: { unreadable: 0, 'worker-failed': 1 } })
+    thread.restart()
+    await serve()
+    expect(thread.delivered).toEqual(['v2'])
+  })
+
+  it('about the style of a logger at which the worker stopped is nothing: its lines are delivered', async () => {
+    const { thread, engine, log, serve } = startHandOff()
+    log('a line')
+    await settle()
+    thread.die('before the count')
+    expect(engine.stats()).toMatchObject({ accepted: 1, queued: 1 })
+    thread.restart()
+    await serve()
+    expect(thread.delivered).toEqual(['{"msg":"a line"}'])
+  })
+
+  it('about a long line in whose middle the worker stopped is a loss, too, once', async () => {
+    const { thread, engine, log, serve } = startHandOff({ pipeBytes: 4096 })
+    log('before')
+    await serve()
+    log('x'.repeat(2500))
+    engine.value(1, 0)
+    await settle()
+    thread.die('before the count')
+    expect(engine.stats()).toMatchObject({ accepted: 3, delivered: 1, queued: 2 })
+    thread.restart()
+    await serve()
+    expect(thread.delivered).toEqual(['{"msg":"before"}', 'v1'])
+    expect(engine.stats()).toMatchObject({ accepted: 3, delivered: 2, queued: 0, dropped: { unreadable: 1 } })
+  })
+
+  it('is busy while records are on their way to the worker or with it', async () => {
     const { thread, engine, serve } = startHandOff()
     expect(engine.busy).toBe(false)
     engine.value(1, 0)

@@ -94,16 +94,16 @@ describe('the supervisor, when engines leave or the process ends while a worker 
     expect(printed).toHaveLength(2)
   })
 
-  it('hands nothing over while no worker runs', async () => {
+  it('knows no worker that starts or answers while none runs', async () => {
     const { links, supervisor, join, fail } = superviseFakes()
-    const { engine } = join()
+    join()
+    expect([supervisor.startsSync(1000), supervisor.answersSync(1000)]).toEqual([true, true])
     await fail()
     links[1]!.plan.failed({ reason: 'it has died', cannotStart: false })
-    expect(supervisor.handOverSync(1000)).toBe(false)
+    expect([supervisor.startsSync(1000), supervisor.answersSync(1000)]).toEqual([false, false])
     await settle()
-    expect(supervisor.handOverSync(1000)).toBe(false)
-    supervisor.write(engine, Buffer.from('v1,1\n'))
-    expect(links.flatMap(({ written }) => written)).toEqual([])
+    expect([supervisor.startsSync(1000), supervisor.answersSync(1000)]).toEqual([false, false])
+    expect(links.flatMap(({ patience }) => patience)).toEqual([1000])
   })
 
   it('leaves delivery to the application’s thread when no worker may be started any more', async () => {
@@ -123,7 +123,7 @@ describe('the supervisor, when engines leave or the process ends while a worker 
 
   it('counts the lost records of all engines in its line', async () => {
     const { links, printed, join } = superviseFakes()
-    for (const records of [1, 2]) join().client.records = { lost: records, spooled: records - 1 }
+    for (const records of [1, 2]) join().client.records = { lost: records, spooled: records - 1, unreadable: 0 }
     links[0]!.plan.failed({ reason: 'it has died', cannotStart: false })
     await settle()
     expect(printed).toEqual([
@@ -167,15 +167,13 @@ describe('a drain while a supervisor pauses', () => {
 })
 
 describe('the end of a process with a supervisor', () => {
-  it('hands over only to a worker that answers and takes the lines', () => {
+  it('knows whether the worker answers', () => {
     const { links, supervisor, join } = superviseFakes()
     join()
-    expect(supervisor.handOverSync(1000)).toBe(true)
+    expect(supervisor.answersSync(1000)).toBe(true)
     expect(links[0]!.patience).toEqual([1000])
-    links[0]!.flushes = false
-    expect(supervisor.handOverSync(1000)).toBe(false)
     links[0]!.answers = false
-    expect(supervisor.handOverSync(1000)).toBe(false)
+    expect(supervisor.answersSync(1000)).toBe(false)
   })
 
   it('waits for a worker for its own time and no longer, also where that worker is starting', () => {
@@ -198,11 +196,11 @@ describe('the end of a process with a supervisor', () => {
     expect(printed).toEqual([])
   })
 
-  it('replaces a worker that takes no lines, at once, though others have failed before', async () => {
+  it('replaces a worker that does not answer, at once, though others have failed before', async () => {
     const { links, printed, supervisor, join, fail } = superviseFakes()
     join()
     await fail()
-    links[1]!.flushes = false
+    links[1]!.answers = false
     expect(supervisor.reachSync(1000)).toBe(true)
     expect(links).toHaveLength(3)
     expect(links[1]!.terminated).toBe(true)

@@ -30,12 +30,11 @@ describe('the supervisor of the delivery worker', () => {
     await fail()
   })
 
-  it('blames a line only of the engine whose lines the worker took', async () => {
-    const { links, join, fail } = superviseFakes()
+  it('tells every engine why the worker has failed: each knows what that was taking of it', async () => {
+    const { join, fail } = superviseFakes()
     const clients = [join().client, join().client]
-    links[0]!.standstill = { engine: 2, at: 'line' }
-    await fail()
-    expect(clients.map(({ losses }) => losses[0]!.at)).toEqual([undefined, 'line'])
+    await fail('it has died of a line')
+    expect(clients.map(({ failures }) => failures)).toEqual(clients.map(() => [{ reason: 'it has died of a line' }]))
   })
 
   it('pauses when two workers have failed in a minute, longer each time, and starts at once again after a good minute', async () => {
@@ -83,7 +82,7 @@ describe('the supervisor of the delivery worker', () => {
     join('/spool')
     join('/spool')
     join('/elsewhere')
-    links[0]!.standstill = { engine: 1, at: 'disk' }
+    links[0]!.atDiskOf = 1
     await fail()
     expect(links[1]!.opened.map(({ plan }) => plan.diskIsStalled)).toEqual([true, true, false])
   })
@@ -91,7 +90,7 @@ describe('the supervisor of the delivery worker', () => {
   it('knows that the process cannot end while a thread waits for the disk', async () => {
     const { links, supervisor, join, fail } = superviseFakes()
     join('/spool')
-    links[0]!.standstill = { engine: 1, at: 'disk' }
+    links[0]!.atDiskOf = 1
     links[0]!.outlivesItsEnd = true
     await fail()
     expect(supervisor.keepsProcess).toBe(true)
@@ -112,15 +111,15 @@ describe('the supervisor of the delivery worker', () => {
   it('lets an engine leave while the worker goes on from the disk', async () => {
     const { links, supervisor, join } = superviseFakes()
     const { engine } = join('/spool')
-    const places = [{ engine, at: 'disk' as const }]
-    Object.defineProperty(links[0]!, 'standstill', { get: () => places.pop() })
+    const places = [engine]
+    Object.defineProperty(links[0]!, 'atDiskOf', { get: () => places.pop() })
     await expect(supervisor.leave(engine)).resolves.toBeUndefined()
   })
 
   it('keeps a new engine away from a spool whose disk held the worker when the last engine was closed', async () => {
     const { links, supervisor, join } = superviseFakes()
     const { engine } = join('/spool')
-    links[0]!.standstill = { engine, at: 'disk' }
+    links[0]!.atDiskOf = engine
     await supervisor.leave(engine)
     join('/spool')
     expect(links[1]!.opened.map(({ plan }) => plan.diskIsStalled)).toEqual([true])
@@ -168,15 +167,59 @@ describe('the supervisor of the delivery worker', () => {
 })
 
 describe('the worker of a supervisor', () => {
-  it('gets the lines of every engine, and its messages go to the engine that they name', () => {
-    const { links, supervisor, join } = superviseFakes()
+  it('has its messages go to the engine that they name', () => {
+    const { links, join } = superviseFakes()
     const [first, second] = [join(), join()]
-    supervisor.write(second.engine, Buffer.from('v1,1'))
-    expect(links[0]!.written).toEqual([`${second.engine}: v1,1`])
-    const message = { engine: second.engine, type: 'drained', request: 3 } as const
+    const message = { engine: second.engine, news: { type: 'dropped' } } as const
     links[0]!.plan.received(message)
     links[0]!.plan.received({ ...message, engine: 99 })
     expect([first.client.messages, second.client.messages]).toEqual([[], [message]])
+  })
+
+  it('has its last messages go to the engine with which it ends, and none later', async () => {
+    const { links, supervisor, join } = superviseFakes()
+    const { client, engine } = join()
+    let gone = () => {}
+    links[0]!.termination = new Promise((resolve) => {
+      gone = resolve
+    })
+    const left = supervisor.leave(engine)
+    const message = { engine, news: { type: 'dropped' } } as const
+    links[0]!.plan.received(message)
+    expect(client.messages).toEqual([message])
+    gone()
+    await left
+    links[0]!.plan.received(message)
+    expect(client.messages).toHaveLength(1)
+  })
+
+  it('is watched when there is work, and only while it runs', async () => {
+    const { links, supervisor, join, fail } = superviseFakes()
+    supervisor.watch()
+    join()
+    supervisor.watch()
+    expect(links[0]!.watched).toBe(1)
+    await fail()
+    supervisor.watch()
+    expect(links.map(({ watched }) => watched)).toEqual([1, 1])
+  })
+
+  it('is at a record while it takes one of any engine, also of one that leaves', async () => {
+    const { links, supervisor, join } = superviseFakes()
+    const [first, second] = [join(), join()]
+    const taking = () => links[0]!.plan.taking()
+    expect(taking()).toBe(undefined)
+    second.client.taking = 64
+    expect(taking()).toBe(64)
+    second.client.taking = undefined
+    first.client.taking = 0
+    expect(taking()).toBe(0)
+    await supervisor.leave(second.engine)
+    const seen: (number | undefined)[] = []
+    links[0]!.terminate = async () => void seen.push(taking())
+    await supervisor.leave(first.engine)
+    expect(seen).toEqual([0])
+    expect(taking()).toBe(undefined)
   })
 
   it('has work while one of its engines has', () => {
@@ -217,14 +260,21 @@ describe('the worker of a supervisor', () => {
     expect(links[1]!.terminated).toBe(true)
   })
 
-  it.each([
-    ['line', 'the line at which it stopped is given up'],
-    ['disk', 'it waited for the disk of the spool, which is left alone until it answers'],
-  ] as const)('that stopped at the %s is reported so', async (at, words) => {
+  it('that stopped at a record is reported so', async () => {
+    const { printed, join, fail } = superviseFakes()
+    join()
+    join().client.records = { lost: 0, spooled: 0, unreadable: 1 }
+    await fail()
+    const words = 'the line at which it stopped is given up'
+    expect(printed).toEqual([`the delivery worker has failed (it has died); ${words}; starting it again`])
+  })
+
+  it('that stopped at the disk is reported so', async () => {
     const { links, printed, join, fail } = superviseFakes()
     join('/spool')
-    links[0]!.standstill = { engine: 1, at }
+    links[0]!.atDiskOf = 1
     await fail()
+    const words = 'it waited for the disk of the spool, which is left alone until it answers'
     expect(printed).toEqual([`the delivery worker has failed (it has died); ${words}; starting it again`])
   })
 
@@ -263,16 +313,14 @@ describe('the worker of a supervisor', () => {
     const { links, supervisor, join } = superviseFakes()
     join('/spool')
     expect(supervisor.keepsProcess).toBe(false)
-    links[0]!.standstill = { engine: 1, at: 'line' }
-    expect(supervisor.keepsProcess).toBe(false)
-    links[0]!.standstill = { engine: 1, at: 'disk' }
+    links[0]!.atDiskOf = 1
     expect(supervisor.keepsProcess).toBe(true)
   })
 
   it('that waits for the disk of one engine says nothing about the spool of another', async () => {
     const { links, supervisor, join } = superviseFakes()
     const [first, second] = [join('/one'), join('/two')]
-    links[0]!.standstill = { engine: second.engine, at: 'disk' }
+    links[0]!.atDiskOf = second.engine
     await supervisor.leave(first.engine)
     await supervisor.leave(second.engine)
     join('/one')

@@ -30,12 +30,12 @@ function dieAt(number: number, work: () => void): boolean {
   }
 }
 
-const head: TextHead = { kind: 'pino', engine: 2, severity: 2, marks: 0, time: 1, style: 0 }
+const head: TextHead = { kind: 'pino', severity: 2, marks: 0, time: 1, style: 0 }
 const few: readonly Sent[] = [
-  { kind: 'value', engine: 1, eventId: 1001, ms: 1 },
+  { kind: 'value', eventId: 1001, ms: 1 },
   { kind: 'text', head, text: 'é€' },
   { kind: 'text', head, text: 'x'.repeat(1200) },
-  { kind: 'keyed', engine: 1, eventId: 1002, ms: 2, key: 'k' },
+  { kind: 'keyed', eventId: 1002, ms: 2, key: 'k' },
   { kind: 'text', head, text: 'the last' },
 ]
 /** A long line goes in parts. */
@@ -122,10 +122,10 @@ describe('a pipe whose reader dies', () => {
     expect([...new Set(skipped)]).toEqual([0, 1, 2, 3, 4])
   })
 
-  it('waits for the ledger of the frame’s engine before it goes on', () => {
+  it('waits for the ledger before it goes on', () => {
     const life = lifeWith(few)
     const { memory, sink } = life
-    // Before its ledger counts.
+    // Its ledger has just counted.
     expect(dieAt(5, () => readAll(life))).toBe(true)
     const taken = vi.spyOn(sink, 'taken').mockReturnValue(undefined)
     expect(new PipeReader(memory).take(sink, 1000)).toBe(false)
@@ -181,11 +181,27 @@ describe('a pipe whose writer dies', () => {
       deaths++
       // A writer that comes later goes on.
       const next = new PipeWriter(memory)
-      next.value(1, 1003, 3)
+      next.value(1003, 3)
       next.publish()
       new PipeReader(memory).take(sink, Number.POSITIVE_INFINITY)
-      expect(sink.got.at(-1)).toEqual({ kind: 'value', engine: 1, eventId: 1003, ms: 3 })
+      expect(sink.got.at(-1)).toEqual({ kind: 'value', eventId: 1003, ms: 3 })
     }
     expect(deaths).toBeGreaterThan(20)
   })
+})
+
+it('a reader that was given up while it took a record, and goes on for a moment, moves nothing', () => {
+  const life = lifeWith([few[0]!, few[3]!, few[0]!])
+  const { memory, sink } = life
+  class Slow extends NotingSink {
+    override value(eventId: number, ms: number): void {
+      sink.value(eventId, ms)
+      // Meanwhile the other end settles this record, and another reader takes the rest.
+      memory.settle(sink)
+      new PipeReader(memory).take(sink, Number.POSITIVE_INFINITY)
+    }
+  }
+  expect(new PipeReader(memory).take(new Slow(), Number.POSITIVE_INFINITY)).toBe(false)
+  expect(memory.get('read')).toBe(memory.get('written'))
+  expect(sink.taken()).toBe(3)
 })

@@ -9,6 +9,6 @@ describe('a pipe at the end of the process', () => {
     const { stdout, stderr, code } = await runningOf(child).ended
     expect(stderr).toBe('')
     expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toEqual({ taken: 50_000, wrong: 0, waited: expect.any(Boolean), waiting: 0 })
+    expect(JSON.parse(stdout)).toEqual({ taken: 50_000, wrong: 0, waited: expect.any(Boolean), waits: false })
   })
 })

@@ -5,9 +5,9 @@ import { PipeMemory } from '../../src/pipe/pipe-memory.js'
 import { PipeReader } from '../../src/pipe/pipe-reader.js'
 import { PipeWriter } from '../../src/pipe/pipe-writer.js'
 import { runs } from '../support/full.js'
-import { engineOf, frames, NotingSink, pipeOf, received, type Sent, write } from '../support/pipe.js'
+import { bytesOf, frames, NotingSink, pipeOf, received, type Sent, write } from '../support/pipe.js'
 
-const pino: TextHead = { kind: 'pino', engine: 1, severity: 2, marks: 0, time: 1, style: 0 }
+const pino: TextHead = { kind: 'pino', severity: 2, marks: 0, time: 1, style: 0 }
 const lineOf = (text: string): Sent => ({ kind: 'text', head: pino, text })
 
 /** Both ends of a pipe in this thread, and all that should come out of it. */
@@ -55,7 +55,12 @@ class World {
     const sent = this.open.shift()!
     this.mayBeBroken = false
     if (sent.kind === 'text') expect(head).toEqual(sent.head)
-    else expect(head).toMatchObject({ kind: sent.kind, engine: engineOf(sent) })
+    else expect(head.kind).toBe(sent.kind)
+  }
+
+  /** Bytes of the frames that are open, where each line has one. */
+  get bytes(): number {
+    return this.open.reduce((sum, sent) => sum + bytesOf(sent), 0)
   }
 
   takeAll(): void {
@@ -65,7 +70,7 @@ class World {
     }
     expect(this.take()).toBe(true)
     expect(this.open).toEqual([])
-    expect(this.writer.waitingBytes).toBe(0)
+    expect([this.writer.waits, this.writer.bytes]).toEqual([false, 0])
   }
 }
 
@@ -75,7 +80,7 @@ const steps = (most: number) =>
     fc.oneof(
       { weight: 6, arbitrary: frames(most) },
       { weight: 2, arbitrary: fc.nat(most) },
-      { weight: 4, arbitrary: fc.constantFrom('publish', 'push', 'take', 'ping', 'skip', 'next reader') },
+      { weight: 4, arbitrary: fc.constantFrom('publish', 'push', 'take', 'skip', 'next reader') },
     ),
     { maxLength: 200 },
   )
@@ -85,12 +90,11 @@ function use(world: World, step: Sent | number | string): void {
   else if (typeof step === 'number') world.take(step)
   else if (step === 'publish') world.writer.publish()
   else if (step === 'push') world.writer.push(0)
-  else if (step === 'ping') world.writer.ping()
   else if (step === 'skip') world.skip()
   else if (step === 'take') {
     world.writer.publish()
     world.take()
-    if (world.writer.waitingBytes === 0) expect(world.open).toEqual([])
+    if (!world.writer.waits) expect(world.open).toEqual([])
   } else {
     world.reader = new PipeReader(world.memory)
     world.mayBeBroken = true
@@ -137,10 +141,10 @@ describe('a pipe', () => {
     const world = new World()
     let rings = 0
     world.memory.bells.bell.heard(() => rings++)
-    for (let values = 0; values < 1365; values++) world.write({ kind: 'value', engine: 1, eventId: values, ms: 1 })
+    for (let values = 0; values < 1365; values++) world.write({ kind: 'value', eventId: values, ms: 1 })
     world.take()
     expect(world.open).toHaveLength(1365)
-    world.write({ kind: 'value', engine: 1, eventId: 1365, ms: 1 })
+    world.write({ kind: 'value', eventId: 1365, ms: 1 })
     world.take()
     expect(world.open).toHaveLength(1)
   })
@@ -156,41 +160,54 @@ describe('a pipe', () => {
     expect(used).toBeGreaterThan(60_000)
   })
 
-  it('tells how many bytes wait for room, and moves them in order when there is some', () => {
-    const world = new World(65_536)
-    for (let line = 0; line < 100; line++) world.write(lineOf(`${line} ${'x'.repeat(1000)}`))
-    const waiting = world.writer.waitingBytes
-    expect(world.writer.push(0)).toBe(false)
-    expect(world.writer.waitingBytes).toBe(waiting)
-    expect(waiting).toBeGreaterThan(35_000)
-    expect(waiting).toBeLessThan(50_000)
-    world.take()
-    world.write(lineOf('the last'))
-    expect(world.writer.push(0)).toBe(true)
-    expect(world.writer.waitingBytes).toBe(0)
-    world.takeAll()
+  it('tells the bytes of the frames that no reader has passed, and whether some had no room in the ring', () => {
+    // A number: write so many values. A text of digits: take so many bytes.
+    const step = fc.oneof(fc.nat(150), fc.constantFrom('publish', 'push', 'take', 'skip'), fc.nat(1000).map(String))
+    const valueBytes = 24
+    const room = 99 * valueBytes
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (all) => {
+        const world = new World(100 * valueBytes)
+        for (const step of all) {
+          if (typeof step === 'string') use(world, Number.isNaN(Number(step)) ? step : Number(step))
+          else for (let eventId = 0; eventId < step; eventId++) world.write({ kind: 'value', eventId, ms: 1 })
+          expect(world.writer.bytes).toBe(world.bytes)
+          const isMoved = step === 'publish' || step === 'push'
+          if (isMoved || world.bytes > room) expect(world.writer.waits).toBe(world.bytes > room)
+        }
+      }),
+      { numRuns: runs({ some: 200, all: 3000 }) },
+    )
   })
 
-  it('pushes what waits whenever there is room, without another call', async () => {
-    const world = new World(65_536)
-    for (let line = 0; line < 300; line++) world.write(lineOf(`${line} ${'x'.repeat(1000)}`))
-    let isPushed = false
-    const pushed = world.writer.pushed().then(() => {
-      isPushed = true
-    })
-    while (!isPushed) {
-      world.take()
-      await new Promise(setImmediate)
+  it('tells the bytes of its frames, where frames of any length go round in the ring', () => {
+    fc.assert(
+      fc.property(steps(250), (all) => {
+        const world = new World(4096)
+        for (const step of all) {
+          use(world, step)
+          expect(world.writer.bytes).toBe(world.bytes)
+        }
+        world.takeAll()
+      }),
+      { numRuns: runs({ some: 100, all: 3000 }) },
+    )
+  })
+
+  it('tells no bytes for the end of the ring that it leaves free', () => {
+    const world = new World()
+    // After some 64 KiB the empty ring begins again.
+    for (let line = 0; line < 200; line++) {
+      world.write(lineOf('x'.repeat(1000)))
+      expect(world.writer.bytes).toBe(world.bytes)
+      world.takeAll()
     }
-    await pushed
-    world.takeAll()
-    await world.writer.pushed()
   })
 
   it('overwrites nothing after a frame that ends where the ring does', () => {
     const world = new World(2400)
     const values = (count: number) => {
-      for (let eventId = 0; eventId < count; eventId++) world.write({ kind: 'value', engine: 1, eventId, ms: count })
+      for (let eventId = 0; eventId < count; eventId++) world.write({ kind: 'value', eventId, ms: count })
       world.writer.publish()
     }
     values(50)
@@ -211,29 +228,20 @@ describe('a pipe', () => {
     world.takeAll()
   })
 
-  it('moves `read` for a ping', () => {
-    const world = new World()
-    const before = world.memory.get('read')
-    world.writer.ping()
-    expect(world.take()).toBe(true)
-    expect(world.memory.get('read')).not.toBe(before)
-    expect(world.sink.got).toEqual([])
-  })
-
-  it('keeps the frames of an engine that is not open, and those behind them', () => {
+  it('keeps its frames while the sink takes none', () => {
     const memory = pipeOf()
     const writer = new PipeWriter(memory)
     const sink = new NotingSink()
-    const open = new Set([1])
     const taken = sink.taken.bind(sink)
-    sink.taken = (engine) => (open.has(engine) ? taken(engine) : undefined)
-    for (const engine of [1, 2, 1]) writer.value(engine, 1001, 1)
+    let most = 1
+    sink.taken = () => (sink.got.length < most ? taken() : undefined)
+    for (const eventId of [1, 2, 3]) writer.value(eventId, 1)
     writer.publish()
     expect(new PipeReader(memory).take(sink, 1000)).toBe(false)
-    expect(sink.got.map(engineOf)).toEqual([1])
-    open.add(2)
+    expect(sink.got).toHaveLength(1)
+    most = 3
     expect(new PipeReader(memory).take(sink, 1000)).toBe(true)
-    expect(sink.got.map(engineOf)).toEqual([1, 2, 1])
+    expect(sink.got).toEqual([1, 2, 3].map((eventId) => ({ kind: 'value', eventId, ms: 1 })))
   })
 
   it('says with which frame a sink is busy', () => {
@@ -241,11 +249,12 @@ describe('a pipe', () => {
     const writer = new PipeWriter(memory)
     const sink = new NotingSink()
     const busy: unknown[] = [memory.busyWith]
-    sink.value = () => busy.push(memory.busyWith?.engine)
-    writer.value(3, 1001, 1)
+    sink.value = () => busy.push(memory.busyWith)
+    writer.value(1001, 5)
     writer.publish()
     new PipeReader(memory).take(sink, 1000)
-    expect([...busy, memory.busyWith]).toEqual([undefined, 3, undefined])
+    const head = { kind: 'value', severity: 0, marks: 0, time: 5, style: 0 }
+    expect([...busy, memory.busyWith]).toEqual([undefined, head, undefined])
   })
 
   it('of another version is refused', () => {

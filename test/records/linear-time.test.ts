@@ -4,12 +4,13 @@ import { readEntry } from '../../packages/tools/src/migrate/entry.js'
 import { formatOf, LineMapper } from '../../packages/tools/src/ship/line-mapper.js'
 import { shippedText } from '../../packages/tools/src/ship/shipment.js'
 import { oneLine } from '../../src/errors/text-of.js'
-import { isRecord, logFrame, pinoStart, readFrame, styleFrame, winstonStart } from '../../src/hand-off/frames.js'
 import { LineIntake } from '../../src/loggers/line-intake.js'
 import { learnedBase } from '../../src/loggers/pino-logger.js'
 import { sluicePinoOptions } from '../../src/loggers/pino-options.js'
 import { nearestName } from '../../src/options/nearest-name.js'
 import { resolve } from '../../src/options/resolve.js'
+import { PipeReader } from '../../src/pipe/pipe-reader.js'
+import { PipeWriter } from '../../src/pipe/pipe-writer.js'
 import { logHead } from '../../src/records/encode.js'
 import { cutToBytes } from '../../src/records/message.js'
 import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
@@ -20,6 +21,7 @@ import { scanLines } from '../../src/spool/line-scanner.js'
 import { lineMiddle, readSpoolLine, spoolLine } from '../../src/spool/spool-line.js'
 import { adversarialText, adversarialTexts } from '../support/adversarial-texts.js'
 import { superLinear } from '../support/linear-time.js'
+import { pipeOf } from '../support/pipe.js'
 
 const arrivedAt = 1_700_000_000_000
 const LEVEL = Symbol.for('level')
@@ -120,17 +122,7 @@ const ways: Readonly<Record<string, Take>> = {
       Buffer.from(spoolLine({ number: 0, idempotencyKey: 'k', time: 1, body }, { middle: spoolMiddle })),
     )
   },
-  'a frame': (text) => {
-    for (const frame of [
-      logFrame({ severity: 2, head: text }),
-      `${winstonStart(about)}${text}`,
-      `${pinoStart(0, about)}${text}`,
-    ]) {
-      isRecord(frame)
-      readFrame(frame)
-    }
-    readFrame(styleFrame(0, { messageKey: text }))
-  },
+  'a line in a pipe': (text) => throughPipe(text),
   'a line for people': (text) => oneLine(text),
   'the name of an option': (text) => nearestName(text, ['url', 'apiKey', 'spoolMaxAgeHours']),
   'a wrong URL': (text) => attempt(() => resolve({ url: `${text}\n` }, { environment: {}, needs: 'logs' })),
@@ -140,6 +132,20 @@ const ways: Readonly<Record<string, Take>> = {
     attempt(() =>
       resolve({}, { environment: { SLUICE_URL: `"${text}`, OTEL_RESOURCE_ATTRIBUTES: text }, needs: 'logs' }),
     ),
+}
+
+const pipe = pipeOf(65_536)
+const pipeWriter = new PipeWriter(pipe)
+const pipeReader = new PipeReader(pipe)
+
+/** A long line goes in parts, through a ring that has no room for all of them at once. */
+function throughPipe(text: string): void {
+  let taken = 0
+  const sink = { taken: () => taken, value() {}, keyed() {}, text: () => taken++, unreadable() {} }
+  pipeWriter.text({ kind: 'log', severity: 2, marks: 0, time: 0, style: 0 }, text)
+  do pipeReader.take(sink, Number.POSITIVE_INFINITY)
+  while (!pipeWriter.push(0) || pipeWriter.bytes > 0)
+  if (taken !== 1) throw new Error('the line did not come')
 }
 
 function json2(value: object): string {

@@ -5,47 +5,74 @@ import { ValueBytes } from '../../src/records/value-bytes.js'
 import { runs } from '../support/full.js'
 import { encoder } from '../support/record-bytes.js'
 
-const events = fc.oneof(fc.constantFrom(0, 9, 10, 1001, Number.MAX_SAFE_INTEGER), fc.maxSafeNat())
-const times = fc.constantFrom(0, 7, 999, 1000, 1_700_000_000_000, 1_700_000_000_999, 999_999_999_999_999)
-const units = fc.constantFrom('ms' as const, 's' as const)
+type Unit = 'ms' | 's'
 
-function bodyOf(eventId: number, milliseconds: number, unit: 'ms' | 's'): string {
+const units: readonly Unit[] = ['ms', 's']
+const powersOfTen = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
+const untouched = 0xaa
+
+function bodyOf(eventId: number, milliseconds: number, unit: Unit): string {
   return encoder.value({ eventId, timeStamp: inUnit(milliseconds, unit) })
 }
 
+/** The body that is written at a position; undefined for -1. No byte outside of the room for it may change. */
+function written(bytes: ValueBytes, eventId: number, milliseconds: number): string | undefined {
+  const at = 3
+  const memory = Buffer.alloc(at + bytes.most + 8, untouched)
+  const to = bytes.write(eventId, milliseconds, memory, at)
+  const end = to === -1 ? at : to
+  expect(end).toBeLessThanOrEqual(at + bytes.most)
+  for (const outside of [memory.subarray(0, at), memory.subarray(end)]) {
+    expect(outside.every((byte) => byte === untouched)).toBe(true)
+  }
+  return to === -1 ? undefined : memory.toString('utf8', at, to)
+}
+
+const newBytes = (timestampUnit: Unit) => new ValueBytes({ tail: encoder.valueTail, timestampUnit })
+
 describe('a value record as bytes', () => {
-  it('is equal to its text', () => {
-    const occurrences = fc.array(fc.tuple(events, times), { minLength: 1, maxLength: 4 })
+  /** Those of the last hundred safe numbers: see below. */
+  const most = Number.MAX_SAFE_INTEGER - 100
+  const events = fc.oneof(
+    fc.constantFrom(0, -0, ...powersOfTen, ...powersOfTen.map((power) => power - 1), most),
+    fc.nat(99_999),
+    fc.maxSafeNat().map((event) => Math.min(event, most)),
+  )
+  const times = fc.oneof(
+    fc.constantFrom(0, -0, 7, 999, 1000, 1_700_000_000_000, 1_700_000_000_999, 1_700_000_000_000.5, -1, -0.5, -1001),
+    fc.constantFrom(8.64e15, -8.64e15, Number.MAX_VALUE, -Number.MIN_VALUE),
+    fc.double({ noNaN: true, min: -8.64e15, max: 8.64e15 }),
+  )
+
+  it('is equal to its text, whatever came before it', () => {
+    const occurrences = fc.array(fc.tuple(events, times), { minLength: 1, maxLength: 6 })
     fc.assert(
-      fc.property(occurrences, units, (all, timestampUnit) => {
-        const bytes = new ValueBytes({ tail: encoder.valueTail, timestampUnit })
-        for (const [eventId, milliseconds] of all) {
-          const memory = Buffer.alloc(3 + bytes.most)
-          const line = Buffer.from(`v${eventId},${milliseconds}\nv1,2\n`)
-          const to = bytes.read(line, 1, line.length, memory, 3)
-          if (eventId >= 1e15) expect(to).toBe(-1)
-          else expect(memory.toString('utf8', 3, to)).toBe(bodyOf(eventId, milliseconds, timestampUnit))
+      fc.property(occurrences, fc.constantFrom(...units), fc.boolean(), (all, unit, isOneMoment) => {
+        const bytes = newBytes(unit)
+        for (const [eventId, time] of all) {
+          const milliseconds = isOneMoment ? all[0]![1] : time
+          expect(written(bytes, eventId, milliseconds)).toBe(bodyOf(eventId, milliseconds, unit))
         }
       }),
-      { numRuns: runs({ some: 400, all: 20_000 }) },
+      { numRuns: runs({ some: 500, all: 50_000 }) },
     )
   })
 
-  it('ends with the bytes, or with the line', () => {
-    const bytes = new ValueBytes({ tail: encoder.valueTail, timestampUnit: 'ms' })
-    const memory = Buffer.alloc(bytes.most)
-    const line = Buffer.from('1001,1700000000123')
-    const to = bytes.read(line, 0, line.length, memory, 0)
-    expect(memory.toString('utf8', 0, to)).toBe(bodyOf(1001, 1_700_000_000_123, 'ms'))
-    const shorter = bytes.read(line, 0, line.length - 3, memory, 0)
-    expect(memory.toString('utf8', 0, shorter)).toBe(bodyOf(1001, 1_700_000_000, 'ms'))
-  })
-
-  it.each(['', ',', '1,', ',1', '01,1', '1,01', '-1,1', '1.5,1', '1,1.5', '1,1 ', '1;1', '1,1\r', '1,1e3', 'x,1'])(
-    'is not made of %j',
-    (text) => {
-      const bytes = new ValueBytes({ tail: encoder.valueTail, timestampUnit: 'ms' })
-      expect(bytes.read(Buffer.from(text), 0, text.length, Buffer.alloc(bytes.most), 0)).toBe(-1)
+  it.each([-1, 0.5, -0.5, 1e15 + 0.5, 2 ** 53, 2 ** 60, -(2 ** 53), Number.NaN, Number.POSITIVE_INFINITY, 1e-300])(
+    'is not made of the event %d',
+    (eventId) => {
+      for (const unit of units) {
+        const bytes = newBytes(unit)
+        expect(written(bytes, eventId, 1_700_000_000_000)).toBe(undefined)
+        expect(written(bytes, 1001, 1_700_000_000_000)).toBe(bodyOf(1001, 1_700_000_000_000, unit))
+      }
     },
   )
+
+  it('has the number of its event up to the last safe one', () => {
+    const bytes = newBytes('ms')
+    for (let eventId = Number.MAX_SAFE_INTEGER - 100; eventId <= Number.MAX_SAFE_INTEGER; eventId++) {
+      expect(written(bytes, eventId, 1)).toBe(bodyOf(eventId, 1, 'ms'))
+    }
+  })
 })

@@ -71,7 +71,7 @@ export class Site {
   }
 
   /** The machine as the code in a thread sees it. */
-  machineOf(thread: SimulatedThread, process: SimulatedProcess): Machine {
+  machineOf(thread: SimulatedThread, process: SimulatedProcess): Omit<Machine, 'bell' | 'processNow'> {
     const { requestTimeoutMs: connectTimeoutMs = 10_000 } = this.options
     const connection = { open: this.#network.connector(thread, { connectTimeoutMs }) }
     const started = ++this.#threads

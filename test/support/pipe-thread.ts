@@ -34,8 +34,8 @@ export const readerCode = `${bundle}
   }
   const sink = {
     taken: () => Atomics.load(ledger, 0),
-    value: (engine, eventId) => count(eventId),
-    keyed: (engine, eventId, ms, key) => count(key === 'k' + eventId ? eventId : -1),
+    value: (eventId) => count(eventId),
+    keyed: (eventId, ms, key) => count(key === 'k' + eventId ? eventId : -1),
     text: (head, bytes, from, end) => count(bytes.latin1Slice(from, end) === 'x'.repeat(head.style) ? head.time : -1),
     unreadable: (head) => count(head.time),
   }
@@ -51,11 +51,11 @@ export const readerCode = `${bundle}
 /** Writes records as {@link readerCode} expects them. */
 export const writeCode = `
   (writer, number) => {
-    if (number % 10 < 7) writer.value(1, number, 1)
-    else if (number % 10 === 7) writer.keyed(1, number, 1, 'k' + number)
+    if (number % 10 < 7) writer.value(number, 1)
+    else if (number % 10 === 7) writer.keyed(number, 1, 'k' + number)
     else {
       const style = number % 5000 === 9 ? 300000 : number % 300
-      writer.text({ kind: 'pino', engine: 1, severity: 2, marks: 0, time: number, style }, 'x'.repeat(style))
+      writer.text({ kind: 'pino', severity: 2, marks: 0, time: number, style }, 'x'.repeat(style))
     }
   }`
 
@@ -77,11 +77,11 @@ export const exitProgram = `${bundle}
       for (let left = 0; left < 1000; left++) write(writer, number++)
       writer.push(burst % 3)
     }
-    const waited = writer.waitingBytes
+    const waited = writer.waits
     while (!writer.push(100) && Date.now() < until);
     for (let taken = ledger[0]; taken < number && Date.now() < until; taken = Atomics.load(ledger, 0)) {
       Atomics.wait(ledger, 0, taken, 100)
     }
-    console.log(JSON.stringify({ taken: ledger[0], wrong: ledger[1], waited: waited > 0, waiting: writer.waitingBytes }))
+    console.log(JSON.stringify({ taken: ledger[0], wrong: ledger[1], waited, waits: writer.waits }))
   })
 `

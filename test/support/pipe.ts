@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { FrameHead, TextHead } from '../../src/pipe/frame.js'
+import { aligned, type FrameHead, type TextHead, textAt, valueBytes } from '../../src/pipe/frame.js'
 import { PipeMemory } from '../../src/pipe/pipe-memory.js'
 import type { FrameSink } from '../../src/pipe/pipe-reader.js'
 import type { PipeWriter } from '../../src/pipe/pipe-writer.js'
@@ -7,24 +7,16 @@ import type { Severity } from '../../src/records/level.js'
 
 /** What a test writes into a pipe, and what a sink has got of it. */
 export type Sent =
-  | { readonly kind: 'value'; readonly engine: number; readonly eventId: number; readonly ms: number }
-  | {
-      readonly kind: 'keyed'
-      readonly engine: number
-      readonly eventId: number
-      readonly ms: number
-      readonly key: string
-    }
+  | { readonly kind: 'value'; readonly eventId: number; readonly ms: number }
+  | { readonly kind: 'keyed'; readonly eventId: number; readonly ms: number; readonly key: string }
   | { readonly kind: 'text'; readonly head: TextHead; readonly text: string }
   | { readonly kind: 'unreadable'; readonly head: FrameHead }
 
-const engine = fc.constantFrom(0, 1, 2, 65_535)
 const time = fc.constantFrom(0, 1_700_000_000_000, 1_700_000_000_000.25, -1)
 const kinds = ['pino', 'winston', 'log', 'sampled', 'style'] as const
 
 const head: fc.Arbitrary<TextHead> = fc.record({
   kind: fc.constantFrom(...kinds),
-  engine,
   severity: fc.constantFrom<Severity>(0, 1, 2, 3, 4, 5, 6),
   marks: fc.nat(7),
   time,
@@ -46,16 +38,22 @@ export function texts(most: number): fc.Arbitrary<string> {
 export function frames(most: number): fc.Arbitrary<Sent> {
   const eventId = fc.constantFrom(0, 1001, 2 ** 53 - 1)
   return fc.oneof(
-    fc.record({ kind: fc.constant('value' as const), engine, eventId, ms: time }),
-    fc.record({ kind: fc.constant('keyed' as const), engine, eventId, ms: time, key: texts(200) }),
+    fc.record({ kind: fc.constant('value' as const), eventId, ms: time }),
+    fc.record({ kind: fc.constant('keyed' as const), eventId, ms: time, key: texts(200) }),
     fc.record({ kind: fc.constant('text' as const), head, text: texts(most) }),
   )
 }
 
 export function write(writer: PipeWriter, sent: Sent): void {
-  if (sent.kind === 'value') writer.value(sent.engine, sent.eventId, sent.ms)
-  else if (sent.kind === 'keyed') writer.keyed(sent.engine, sent.eventId, sent.ms, sent.key)
+  if (sent.kind === 'value') writer.value(sent.eventId, sent.ms)
+  else if (sent.kind === 'keyed') writer.keyed(sent.eventId, sent.ms, sent.key)
   else if (sent.kind === 'text') writer.text(sent.head, sent.text)
+}
+
+/** Bytes of its frame. A line that is too long for one has several. */
+export function bytesOf(sent: Sent): number {
+  if (sent.kind === 'keyed') return aligned(valueBytes + Buffer.byteLength(sent.key))
+  return sent.kind === 'text' ? aligned(textAt + Buffer.byteLength(sent.text)) : valueBytes
 }
 
 /** The same, as the other end gets it. */
@@ -64,30 +62,21 @@ export function received(sent: Sent): Sent {
   return sent.kind === 'text' ? { ...sent, text: sent.text.toWellFormed() } : sent
 }
 
-export function engineOf(sent: Sent): number {
-  return 'head' in sent ? sent.head.engine : sent.engine
-}
-
-/** Remembers all that it gets, and counts it by engine. */
+/** Remembers all that it gets, and counts it. */
 export class NotingSink implements FrameSink {
   readonly got: Sent[] = []
-  readonly #counts: Int32Array
+  readonly #count = new Int32Array(new SharedArrayBuffer(4))
 
-  /** @param counts its ledger, which outlives it: for the engines 0, 1, 2 and 65,535 */
-  constructor(counts = new Int32Array(new SharedArrayBuffer(16))) {
-    this.#counts = counts
+  taken(): number | undefined {
+    return Atomics.load(this.#count, 0)
   }
 
-  taken(engine: number): number | undefined {
-    return Atomics.load(this.#counts, engine & 3)
+  value(eventId: number, ms: number): void {
+    this.#note({ kind: 'value', eventId, ms })
   }
 
-  value(engine: number, eventId: number, ms: number): void {
-    this.#note({ kind: 'value', engine, eventId, ms })
-  }
-
-  keyed(engine: number, eventId: number, ms: number, key: string): void {
-    this.#note({ kind: 'keyed', engine, eventId, ms, key })
+  keyed(eventId: number, ms: number, key: string): void {
+    this.#note({ kind: 'keyed', eventId, ms, key })
   }
 
   text(head: TextHead, memory: Buffer, from: number, end: number): void {
@@ -99,8 +88,7 @@ export class NotingSink implements FrameSink {
   }
 
   #note(sent: Sent): void {
-    const engine = engineOf(sent) & 3
-    Atomics.store(this.#counts, engine, Atomics.load(this.#counts, engine) + 1)
+    Atomics.store(this.#count, 0, Atomics.load(this.#count, 0) + 1)
     this.got.push(sent)
   }
 }

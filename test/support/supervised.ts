@@ -1,4 +1,3 @@
-import type { Standstill } from '../../src/engine/worker-position.js'
 import type { EngineClient, FailedWorker, LostRecords } from '../../src/hand-off/delivery-thread.js'
 import type { EnginePlan, WorkerMessage } from '../../src/hand-off/protocol.js'
 import { Supervisor } from '../../src/hand-off/supervisor.js'
@@ -9,11 +8,11 @@ import { settle, VirtualClock } from './virtual-clock.js'
 export class FakeLink implements Link {
   readonly plan: WorkerLinkPlan
   readonly opened: { readonly engine: number; readonly plan: EnginePlan }[] = []
-  readonly written: string[] = []
-  standstill: Standstill | undefined
+  atDiskOf: number | undefined
   outlivesItsEnd = false
   answers = true
-  flushes = true
+  /** Calls of `watch`. */
+  watched = 0
   /** How long it was waited for its answers. */
   readonly patience: number[] = []
   terminated = false
@@ -30,8 +29,8 @@ export class FakeLink implements Link {
     this.opened.push({ engine, plan })
   }
 
-  write(engine: number, bytes: Buffer): void {
-    this.written.push(`${engine}: ${bytes}`)
+  watch(): void {
+    this.watched++
   }
 
   startsSync(): boolean {
@@ -41,10 +40,6 @@ export class FakeLink implements Link {
   answersSync(patienceMs: number): boolean {
     this.patience.push(patienceMs)
     return this.answers
-  }
-
-  flushSync(): boolean {
-    return this.answers && this.flushes
   }
 
   catchUp(): void {}
@@ -64,9 +59,10 @@ export class FakeLink implements Link {
 export class FakeClient implements EngineClient {
   readonly options: { readonly spoolDir: string | undefined }
   readonly calls: string[] = []
-  readonly losses: FailedWorker[] = []
+  readonly failures: FailedWorker[] = []
   busy = false
-  records: LostRecords = { lost: 0, spooled: 0 }
+  taking: number | undefined
+  records: LostRecords = { lost: 0, spooled: 0, unreadable: 0 }
 
   constructor(spoolDir?: string) {
     this.options = { spoolDir }
@@ -86,7 +82,7 @@ export class FakeClient implements EngineClient {
 
   workerFailed(worker: FailedWorker): LostRecords {
     this.calls.push('lost')
-    this.losses.push(worker)
+    this.failures.push(worker)
     return this.records
   }
 

@@ -1,4 +1,4 @@
-import { WorkerLink } from '../../hand-off/worker-link.js'
+import { type WorkerFailure, WorkerLink } from '../../hand-off/worker-link.js'
 import { describeError } from '../../http/describe-error.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import { inTime } from './deadline.js'
@@ -8,15 +8,15 @@ import { bad, type Finding, good } from './finding.js'
 export async function checkWorker(options: ResolvedOptions, ms: number): Promise<Finding> {
   if (options.mode === 'inline') return good('worker', 'none is used: the mode is inline')
   const advice = 'without it, delivery runs in the application’s thread; SLUICE_MODE=inline chooses this'
-  if (!WorkerLink.possible) return bad('worker', { text: 'its file is missing', advice })
   const startedAt = performance.now()
   let link: WorkerLink | undefined
   try {
     const started = await inTime(
       () =>
         new Promise<string | undefined>((resolve) => {
-          link = new WorkerLink({ received: () => {}, busy: () => true, failed: ({ reason }) => resolve(reason) })
-          link.onReady(() => resolve(undefined))
+          const failed = ({ reason }: WorkerFailure) => resolve(reason)
+          link = new WorkerLink({ received: () => {}, busy: () => true, taking: () => undefined, failed })
+          void link.whenStarted().then(() => resolve(undefined))
         }),
       { ms },
     )

@@ -88,11 +88,11 @@ const some = ['esbuild, CommonJS, minified with names kept']
 
 describe.each(rowsOf(Object.entries(bundlers), ([name]) => some.includes(name)))(
   'an application bundled by %s',
-  (_, bundle) => {
+  (name, bundle) => {
     let file: string
     beforeAll(async () => {
       file = await bundle()
-    }, 60_000)
+    }, 300_000)
 
     const ends = [
       { end: 'natural', code: 0 },
@@ -105,7 +105,9 @@ describe.each(rowsOf(Object.entries(bundlers), ([name]) => some.includes(name)))
         const before = await counts()
         const ended = await runProgram(file, { ...receiver.variables, END: end })
         expect(ended).toMatchObject({ code, stdout: '' })
-        expect(ended.stderr).toMatch(/^sluice: the delivery worker cannot be started[^\n]+\n$/)
+        // webpack bundles the worker's file, too.
+        const inline = /^sluice: the delivery worker cannot be started \(its file is missing[^\n]+\n$/
+        expect(ended.stderr).toMatch(name.startsWith('webpack') ? /^$/ : inline)
         const after = await counts()
         expect({ pino: after.pino - before.pino, winston: after.winston - before.winston }).toEqual({
           pino: 100,

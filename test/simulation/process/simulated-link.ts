@@ -1,8 +1,8 @@
-import type { Writable } from 'node:stream'
+import { LedgerBook } from '../../../src/delivery/ledger-book.js'
+import { lanesOf } from '../../../src/engine/engine-setting.js'
 import type { Machine } from '../../../src/engine/machine.js'
-import { type Standstill, WorkerPosition } from '../../../src/engine/worker-position.js'
-import { lineStream } from '../../../src/hand-off/delivery-worker.js'
-import { engineFrame } from '../../../src/hand-off/frames.js'
+import { WorkerPosition } from '../../../src/engine/worker-position.js'
+import { hostEngines } from '../../../src/hand-off/engine-host.js'
 import { Heartbeat } from '../../../src/hand-off/heartbeat.js'
 import {
   type EnginePlan,
@@ -12,13 +12,18 @@ import {
   workerStates,
 } from '../../../src/hand-off/protocol.js'
 import type { Link, WorkerLinkPlan } from '../../../src/hand-off/worker-link.js'
+import type { ResolvedOptions } from '../../../src/options/options.js'
+import { headBytes, padCode } from '../../../src/pipe/frame.js'
+import { PipeMemory, word } from '../../../src/pipe/pipe-memory.js'
 import type { SimulatedThread } from '../simulated-thread.js'
+import { SharedWords } from './shared-words.js'
+import type { SimulatedBells } from './simulated-bells.js'
 
 /** The way in which a worker starts. */
 export interface WorkerStart {
-  /** Time until it takes lines. */
+  /** Time until it takes records. */
   readonly startMs: number
-  /** It ends with an error before it takes any line. */
+  /** It ends with an error before it takes any record. */
   readonly fails: boolean
 }
 
@@ -29,8 +34,9 @@ export interface SimulatedLinkPlan extends WorkerLinkPlan {
   readonly thread: SimulatedThread
   /** The machine, as the worker sees it. */
   readonly machine: Machine
+  readonly bells: SimulatedBells
   readonly start: WorkerStart
-  readonly random: () => number
+  readonly latencyMs: () => number
   /** Calls a task after each event of the world. */
   readonly afterEach: (task: () => void) => () => void
   /** True while the worker's thread waits for a disk that does not answer. */
@@ -43,7 +49,7 @@ export interface SimulatedLinkPlan extends WorkerLinkPlan {
 export const killingSign = '☠'
 export const stallingSign = '⌛'
 
-/** Of a line or message on its way to the worker. */
+/** Of a message on its way to the worker, or of a bell. */
 export const longestLatencyMs = 0.5
 /** As in the real link. */
 const patienceMs = 1000
@@ -51,8 +57,8 @@ const maxTerminationMs = 1000
 const terminationMs = 20
 
 /**
- * The delivery worker in a simulated thread, and the way to it: the lines and the messages, each in their order, with a latency. The
- * worker's code is the real one, and so is the heartbeat.
+ * The delivery worker in a simulated thread, and the way to it: the messages in their order, with a latency, and the memory that both
+ * threads share. The worker's code is the real one, and so is the heartbeat.
  */
 export class SimulatedLink implements Link {
   readonly #plan: SimulatedLinkPlan
@@ -61,111 +67,107 @@ export class SimulatedLink implements Link {
   readonly #heartbeat: Heartbeat
   readonly #answers = new SharedArrayBuffer(4)
   readonly #startsAt: number
-  /** Written and not yet taken by the worker. */
-  readonly #pieces: Buffer[] = []
   readonly #messages: unknown[] = []
-  #listener: (message: unknown) => void = () => {}
-  #stream: Writable | undefined
-  #engine = 0
+  #listener: ((message: unknown) => void) | undefined
   #over = false
   #stuck = false
-  readonly #mirrors: (() => void)[] = []
+  readonly #shared: (() => void)[] = []
+  /** The one engine of the process. */
+  #opened:
+    | {
+        readonly engine: number
+        readonly pipe: PipeMemory
+        readonly drains: SharedWords
+        readonly taken: () => number
+      }
+    | undefined
   /** The worker has come to a line at which it ends or stalls. */
   #stopped = false
-  /** The worker's engine says in it that it has been closed. */
-  #closedFlag: Int32Array | undefined
 
   constructor(plan: SimulatedLinkPlan) {
-    const { app, thread, start } = plan
+    const { app, thread, start, afterEach } = plan
     this.#plan = plan
     this.#startsAt = app.clock.now() + start.startMs
     this.#heartbeat = new Heartbeat({
       clock: app.clock,
       answers: this.#answers,
       ask: () => this.#post(heartbeatQuestion),
-      started: () => this.#isReading,
+      started: () => this.#isRunning,
       busy: plan.busy,
       stopped: () => this.#fail('it does not answer any more'),
     })
-    thread.whenKilled(() => app.post(() => this.#died('the worker thread exited'), this.#latencyMs()))
+    const stopSharing = afterEach(() => this.#share())
+    thread.whenKilled(() => {
+      this.#share()
+      stopSharing()
+      app.post(() => this.#fail('the worker thread exited'), plan.latencyMs())
+    })
+    plan.bells.whileBlocked = (ms) => this.#workWhileBlocked(ms)
     thread.post(() => {
       if (start.fails) {
-        this.#died('Error: it cannot start')
+        this.#fail('Error: it cannot start', { cannotStart: true })
         thread.kill()
       } else this.#start()
     }, start.startMs)
   }
 
-  get standstill(): Standstill | undefined {
+  get atDiskOf(): number | undefined {
     const { thread, waitsForDisk } = this.#plan
-    if (thread.alive && waitsForDisk()) return { engine: this.#engine, at: 'disk' }
-    return this.#position.standstill
+    return thread.alive && waitsForDisk() ? this.#opened?.engine : this.#position.atDiskOf
   }
 
-  /** True while a line that is written reaches the worker within {@link longestLatencyMs}. */
-  get takesLines(): boolean {
-    return this.#stream !== undefined && !this.#over && !this.#stopped && !this.#stands(0)
+  /** True while a record that is written reaches the worker within {@link longestLatencyMs}. */
+  get takesRecords(): boolean {
+    return this.#isRunning && !this.#over && !this.#stopped && !this.#stands(0)
   }
 
   get outlivesItsEnd(): boolean {
-    return this.#over && this.standstill?.at === 'disk'
+    return this.#over && this.atDiskOf !== undefined
   }
 
   open(engine: number, plan: EnginePlan): void {
     if (this.#over) return
-    this.#closedFlag = new Int32Array(plan.closed)
-    const message: OpenEngine = { type: 'sluice.open', engine, plan: { ...plan, memory: this.#mirrored(plan.memory) } }
-    this.#post(structuredClone(message))
+    const pipe = PipeMemory.open(plan.pipe)!
+    const book = new LedgerBook(lanesOf(plan.options as ResolvedOptions), plan.memory)
+    // A worker never sees a fatal line: it would live on.
+    const toWorker = (at: number, value: number) => (at === word.written ? (fatalFrame(pipe) ?? value) : value)
+    const drains = this.#sharedWords(plan.drains)
+    const memory = {
+      memory: this.#sharedWords(plan.memory).ofWorker,
+      pipe: this.#sharedWords(plan.pipe, toWorker).ofWorker,
+      drains: drains.ofWorker,
+    }
+    this.#opened = { engine, pipe, drains, taken: () => book.taken }
+    const message: OpenEngine = { type: 'sluice.open', engine, plan: { ...structuredClone(plan), ...memory } }
+    this.#post(message)
     this.#heartbeat.watch()
   }
 
-  write(engine: number, bytes: Buffer): void {
-    if (this.#over) return
-    if (engine !== this.#engine) {
-      this.#engine = engine
-      this.#send(Buffer.from(engineFrame(engine)))
-    }
-    this.#send(bytes)
-    this.#heartbeat.watch()
+  watch(): void {
+    if (!this.#over) this.#heartbeat.watch()
   }
 
   startsSync(): boolean {
-    return this.#isReading
+    return this.#isRunning
   }
 
   answersSync(withinMs: number): boolean {
     if (this.#over || this.#stuck) return false
     const { app } = this.#plan
-    const waitMs = this.#isReading ? 0 : Math.max(0, this.#startsAt - app.clock.now())
+    const waitMs = this.#isRunning ? 0 : Math.max(0, this.#startsAt - app.clock.now())
     if (waitMs > withinMs) {
       app.block(withinMs)
       return false
     }
-    if (this.#stands(patienceMs)) {
-      app.block(waitMs)
-      return this.#waitInVain(withinMs - waitMs)
+    if (waitMs > 0) app.block(waitMs)
+    if (this.#stopped || this.#stands(patienceMs)) {
+      app.block(Math.min(patienceMs, withinMs - waitMs))
+      this.#stuck = withinMs - waitMs >= patienceMs
+      return false
     }
     if (this.#plan.start.fails) return false
-    if (waitMs > 0) app.block(waitMs)
     this.#start()
     return true
-  }
-
-  #waitInVain(withinMs: number): false {
-    this.#plan.app.block(Math.min(patienceMs, withinMs))
-    this.#stuck = withinMs >= patienceMs
-    return false
-  }
-
-  flushSync(withinMs: number): boolean {
-    if (this.#over || this.#stuck) return false
-    if (this.#stands(patienceMs)) return this.#waitInVain(withinMs)
-    for (let message = this.#messages.shift(); message !== undefined; message = this.#messages.shift()) {
-      this.#listener(message)
-    }
-    while (this.#pieces.length > 0 && !this.#stopped && !this.#stands(0)) this.#takePiece()
-    for (const mirror of this.#mirrors) mirror()
-    return this.#pieces.length === 0
   }
 
   catchUp(): void {}
@@ -175,9 +177,9 @@ export class SimulatedLink implements Link {
     this.#heartbeat.stop()
     Atomics.store(new Int32Array(this.#state), 0, workerStates.halted)
     const { app, thread } = this.#plan
-    const waitMs = thread.alive && this.standstill?.at === 'disk' ? maxTerminationMs : 1
+    const waitMs = thread.alive && this.atDiskOf !== undefined ? maxTerminationMs : 1
     await new Promise<void>((resolve) => app.clock.schedule(resolve, waitMs, true))
-    if (thread.alive && this.#closedFlag !== undefined && Atomics.load(this.#closedFlag, 0) !== 0) this.#plan.closed()
+    if (thread.alive && this.#isClosed) this.#plan.closed()
     thread.kill()
   }
 
@@ -189,20 +191,43 @@ export class SimulatedLink implements Link {
     this.#plan.app.block(terminationMs)
   }
 
-  /**
-   * Memory for the worker whose content appears in `memory`, until the thread is killed: microtasks of a killed thread run here, and would
-   * still write.
-   */
-  #mirrored(memory: SharedArrayBuffer): SharedArrayBuffer {
-    const ofWorker = new SharedArrayBuffer(memory.byteLength)
-    const [from, to] = [new Uint8Array(ofWorker), new Uint8Array(memory)]
-    from.set(to)
-    const mirror = () => {
-      if (this.#plan.thread.alive) to.set(from)
-    }
-    this.#mirrors.push(mirror)
-    this.#plan.thread.whenKilled(this.#plan.afterEach(mirror))
-    return ofWorker
+  /** The application's thread is blocked: the worker goes on, as far as it can. */
+  #workWhileBlocked(ms: number): void {
+    if (this.#over || !this.#isRunning || this.#stands(ms)) return
+    this.#share()
+    this.#plan.bells.call(this.#plan.thread)
+    this.#share()
+  }
+
+  #sharedWords(memory: SharedArrayBuffer, toWorker?: (word: number, value: number) => number): SharedWords {
+    const shared = new SharedWords(memory)
+    this.#plan.bells.share(memory, shared.ofWorker)
+    this.#shared.push(() => shared.copy(toWorker))
+    return shared
+  }
+
+  #share(): void {
+    for (const copy of this.#shared) copy()
+    const { thread } = this.#plan
+    if (this.#opened === undefined || this.#stopped || !thread.alive) return
+    const { pipe, taken } = this.#opened
+    const at = fatalFrame(pipe)
+    if (at === undefined || at !== pipe.get('read')) return
+    this.#stopped = true
+    // As a reader does before it gives the frame away.
+    pipe.set('taken', taken())
+    pipe.set('busy', at + 1)
+    thread.post(() => (isKilling(pipe, at) ? thread.kill() : thread.freeze()))
+  }
+
+  /** The worker's engine has answered a close. */
+  get #isClosed(): boolean {
+    const { drains } = this.#opened ?? {}
+    if (drains === undefined) return false
+    const words = new Int32Array(drains.ofWorker)
+    return [...drains.changedByWorker].some(
+      (answered) => answered >= firstSlot && (words[answered - 1]! & modeBits) === closeMode,
+    )
   }
 
   /** True when the worker's thread does nothing for so long. */
@@ -213,59 +238,30 @@ export class SimulatedLink implements Link {
 
   #start(): void {
     const { thread, machine, app, received } = this.#plan
-    if (this.#stream !== undefined || !thread.alive) return
+    if (this.#listener !== undefined || !thread.alive) return
     const workerPlan = { state: this.#state, heartbeat: this.#answers, position: this.#position.memory }
-    this.#stream = lineStream(workerPlan, {
+    hostEngines(workerPlan, {
       listen: (listener) => {
         this.#listener = listener
       },
       post: (message: WorkerMessage) => {
-        if (!thread.alive) return
-        app.post(() => received(message), this.#latencyMs())
+        if (thread.alive) app.post(() => received(message), this.#plan.latencyMs())
       },
       machine,
     })
-    // Those who came before the start have had their event.
+    // Those that came before the start have had their event.
     for (let left = this.#messages.length; left > 0; left--) thread.post(() => this.#takeMessage())
-    for (let left = this.#pieces.length; left > 0; left--) thread.post(() => this.#takePiece())
   }
 
   #post(message: unknown): void {
     this.#messages.push(message)
-    this.#plan.thread.post(() => this.#takeMessage(), this.#latencyMs())
-  }
-
-  #send(bytes: Buffer): void {
-    this.#pieces.push(bytes)
-    this.#plan.thread.post(() => this.#takePiece(), this.#latencyMs())
+    this.#plan.thread.post(() => this.#takeMessage(), this.#plan.latencyMs())
   }
 
   #takeMessage(): void {
-    if (this.#stream === undefined || this.#stopped) return
+    if (this.#listener === undefined || this.#stopped) return
     const message = this.#messages.shift()
     if (message !== undefined) this.#listener(message)
-  }
-
-  #takePiece(): void {
-    const bytes = this.#stream === undefined || this.#stopped ? undefined : this.#pieces.shift()
-    if (bytes === undefined) return
-    const fatal = fatalLine(bytes)
-    if (fatal === undefined) {
-      this.#stream!.write(bytes)
-      return
-    }
-    const { thread } = this.#plan
-    this.#stopped = true
-    if (fatal.at > 0) this.#stream!.write(bytes.subarray(0, fatal.at))
-    thread.post(() => {
-      this.#position.takesLinesOf(this.#engine)
-      if (fatal.kills) thread.kill()
-      else thread.freeze()
-    })
-  }
-
-  #died(reason: string): void {
-    this.#fail(reason, { cannotStart: !this.#isReading && !reason.endsWith('the worker thread exited') })
   }
 
   #fail(reason: string, { cannotStart = false } = {}): void {
@@ -275,20 +271,37 @@ export class SimulatedLink implements Link {
     this.#plan.failed({ reason, cannotStart })
   }
 
-  get #isReading(): boolean {
+  get #isRunning(): boolean {
     return Atomics.load(new Int32Array(this.#state), 0) !== workerStates.starting
-  }
-
-  #latencyMs(): number {
-    return this.#plan.random() * longestLatencyMs
   }
 }
 
-/** The first line that ends or stalls the worker. */
-function fatalLine(bytes: Buffer): { readonly at: number; readonly kills: boolean } | undefined {
-  const found = [killingSign, stallingSign].flatMap((sign) => {
-    const place = bytes.indexOf(sign)
-    return place === -1 ? [] : [{ at: bytes.lastIndexOf('\n', place) + 1, kills: sign === killingSign }]
-  })
-  return found.sort((a, b) => a.at - b.at)[0]
+/** The slots of a control block begin with this word. The worker changes one word in each: the answer, behind the mode. */
+const firstSlot = 16
+const modeBits = 3
+const closeMode = 2
+
+/** Position of the first frame in a pipe that ends or stalls the worker. */
+function fatalFrame(pipe: PipeMemory): number | undefined {
+  const { frames } = pipe
+  const written = pipe.get('written')
+  for (let at = pipe.get('read'); at !== written; at = behind(pipe, at)) {
+    if (frames.codeAt(at) !== padCode && [killingSign, stallingSign].some((sign) => textAt(pipe, at).includes(sign))) {
+      return at
+    }
+  }
+  return undefined
+}
+
+function isKilling(pipe: PipeMemory, at: number): boolean {
+  return textAt(pipe, at).includes(killingSign)
+}
+
+function textAt({ frames }: PipeMemory, at: number): Buffer {
+  return frames.bytes.subarray(at + headBytes, at + frames.sizeAt(at))
+}
+
+function behind(pipe: PipeMemory, at: number): number {
+  const next = pipe.frames.behind(at)
+  return next === pipe.capacity ? 0 : next
 }

@@ -14,7 +14,8 @@ import type { Contents } from '../contents.js'
 import type { SimulatedThread } from '../simulated-thread.js'
 import type { World } from '../world.js'
 import { Promised } from './promised.js'
-import { SimulatedLink, type WorkerStart } from './simulated-link.js'
+import { SimulatedBells } from './simulated-bells.js'
+import { longestLatencyMs, SimulatedLink, type WorkerStart } from './simulated-link.js'
 
 /** `worker`: a hand-off and the delivery worker. `inline`: the application's thread delivers. `target`: pino's worker delivers. */
 export type ProcessMode = 'worker' | 'inline' | 'target'
@@ -41,7 +42,7 @@ export interface ProcessPlan {
   readonly mode: ProcessMode
   readonly options: SluiceOptions
   /** The machine as the code in a thread sees it. */
-  readonly machineOf: (thread: SimulatedThread, process: SimulatedProcess) => Machine
+  readonly machineOf: (thread: SimulatedThread, process: SimulatedProcess) => Omit<Machine, 'bell' | 'processNow'>
   /** How the next worker starts. */
   readonly nextStart: () => WorkerStart
   /** True while this thread waits for a disk that does not answer. */
@@ -66,6 +67,8 @@ export interface EndOfProcess {
 }
 
 const endStepMs = 5
+/** Few enough that the ring is often full. */
+const pipeBytes = 8192
 const pinoStyle = { base: { pid: 1, hostname: 'h' } } as const
 
 /** An application with Sluice in it: its threads, its engine, and the records that the engine has accepted. */
@@ -89,6 +92,8 @@ export class SimulatedProcess {
   readonly #world: World
   readonly #plan: ProcessPlan
   readonly #threads: SimulatedThread[] = []
+  readonly #latencyMs: () => number
+  readonly #bells: SimulatedBells
   /** To the worker that was started last. */
   #link: SimulatedLink | undefined
 
@@ -100,10 +105,13 @@ export class SimulatedProcess {
     this.app = this.thread('app')
     const { options } = resolve(plan.options, { environment: {}, needs: 'values', folder: '/' })
     const print = (text: string) => world.note(`${plan.name} prints: ${text.slice(0, 60)}`)
-    const machine = plan.machineOf(this.app, this)
+    const latency = world.random(`${plan.name}/latency`)
+    this.#latencyMs = () => latency() * longestLatencyMs
+    this.#bells = new SimulatedBells({ latencyMs: this.#latencyMs })
+    const machine = this.#machineOf(this.app)
     if (plan.mode === 'worker') {
       const thread = new Supervisor({ clock: this.app.clock, print: () => {}, start: (link) => this.#startLink(link) })
-      this.port = new HandOff(options, { thread, machine, print })
+      this.port = new HandOff(options, { thread, machine, print, pipeBytes })
     } else {
       const position = plan.mode === 'target' ? { worker: new WorkerPosition(), engine: 1 } : undefined
       this.port = new Engine(options, { machine, print, ...(position && { position }) })
@@ -133,7 +141,7 @@ export class SimulatedProcess {
   /** True while a record that the application logs is with the engine at once, or within {@link longestLatencyMs}. */
   get handsOver(): boolean {
     if (!this.app.alive || this.app.frozen || this.app.clock.now() > this.#world.now) return false
-    return this.mode !== 'worker' || this.#link?.takesLines === true
+    return this.mode !== 'worker' || this.#link?.takesRecords === true
   }
 
   /** Log or track. Called in the application's thread. */
@@ -270,18 +278,24 @@ export class SimulatedProcess {
     return promised
   }
 
+  #machineOf(thread: SimulatedThread): Machine {
+    const its = { bell: this.#bells.of(thread), processNow: thread.clock.now }
+    return { ...this.#plan.machineOf(thread, this), ...its }
+  }
+
   #startLink(plan: WorkerLinkPlan): SimulatedLink {
     const thread = this.thread(`worker ${this.#threads.length}`)
-    const { machineOf, nextStart, waitsForDisk } = this.#plan
+    const { nextStart, waitsForDisk } = this.#plan
     const start = nextStart()
     this.#link = new SimulatedLink({
       ...plan,
       app: this.app,
       thread,
-      machine: machineOf(thread, this),
+      machine: this.#machineOf(thread),
+      bells: this.#bells,
       start,
       afterEach: (task) => this.#world.afterEach(task),
-      random: this.#world.random(`${thread.name}/link`),
+      latencyMs: this.#latencyMs,
       waitsForDisk: () => waitsForDisk(thread),
       closed: () => this.#reportLeft(thread),
     })

@@ -1,20 +1,19 @@
-import { deepStrictEqual, equal, ok } from 'node:assert/strict'
+import { deepStrictEqual, equal } from 'node:assert/strict'
+import type { LaneName } from '../../../src/delivery/ledger.js'
+import { LedgerBook } from '../../../src/delivery/ledger-book.js'
+import { Reporter } from '../../../src/diagnostics/reporter.js'
 import type { Engine } from '../../../src/engine/engine.js'
-import type { BodyWriter } from '../../../src/engine/ports.js'
+import type { BodyWriter, PinoLine } from '../../../src/engine/ports.js'
 import { RecordWriter } from '../../../src/engine/record-writer.js'
-import { PlainFrames } from '../../../src/hand-off/frame-bytes.js'
-import {
-  deliverLine,
-  drainFrame,
-  FrameWriter,
-  isRecord,
-  keyedFrame,
-  logFrame,
-  readFrame,
-} from '../../../src/hand-off/frames.js'
+import { HandOffAccount } from '../../../src/hand-off/account.js'
+import { EngineSink } from '../../../src/hand-off/frame-sink.js'
+import { Outgoing } from '../../../src/hand-off/outgoing.js'
 import { resolve } from '../../../src/options/resolve.js'
+import { PipeMemory } from '../../../src/pipe/pipe-memory.js'
+import type { WrittenHead } from '../../../src/records/encode.js'
 import type { Severity } from '../../../src/records/level.js'
-import type { ValueBytes } from '../../../src/records/value-bytes.js'
+import type { WinstonLine } from '../../../src/records/winston-line.js'
+import { systemClock } from '../../../src/runtime/clock.js'
 import { Input, seed } from '../input.js'
 import { arrivedAt } from '../record-writing.js'
 
@@ -23,11 +22,7 @@ export const seeds = [
   seed([1, 2, 1], `{"level":30,"time":${arrivedAt},"pid":1,"hostname":"h","msg":"hello"}`),
   seed([2, 1, 2, 3, 4, 5, 6, 7, 8], ''),
   seed([3, 2, 1], '{"message":"m","level":"info"'),
-  seed([4], 'v7,8'),
-  seed([4], 'a14,{"level":"a"}4{"a":1'),
-  seed([4], 'w25,%E0%A4%A,{}'),
-  seed([4], 'bbbp20,9,{}'),
-  seed([5, 9], 'a,b,"\\'),
+  seed([4, 9], 'a,b,"\\'),
 ]
 
 const { options } = resolve(
@@ -35,108 +30,98 @@ const { options } = resolve(
   { environment: {}, needs: 'logs' },
 )
 const writer = new RecordWriter(options)
-const styles = [{}, { messageKey: 'message', base: { pid: 1, hostname: 'h', name: undefined } }]
+const styles = [{}, { messageKey: 'message', base: { pid: 1, hostname: 'h' } }]
+const lanes: readonly LaneName[] = [
+  { kind: 'logs', bucket: 'b' },
+  { kind: 'values', bucket: 'b' },
+]
 
-/** The record that a frame gives by its bytes; undefined where it is not plain. */
-function plainRecord(frame: string, announced: FrameWriter): string | undefined {
-  let body: string | undefined
-  const written = (memory: Buffer, to: number) => {
-    if (to !== -1) body = memory.toString('utf8', 0, to)
-    return to !== -1
-  }
+/** What an engine gets of the records that `write` hands over, by a ring so small that long lines go in parts. */
+function read(write: (outgoing: Outgoing) => void): unknown[] {
+  const got: unknown[] = []
   const engine = {
     writer,
     plainLine(lines: Buffer, from: number, end: number, bodies: BodyWriter) {
       const memory = Buffer.alloc(bodies.most(end - from))
-      return written(memory, bodies.write(lines, from, end, memory, 0))
+      const to = bodies.write(lines, from, end, memory, 0)
+      if (to !== -1) got.push(memory.toString('utf8', 0, to))
+      return to !== -1
     },
-    plainValue(lines: Buffer, from: number, end: number, values: ValueBytes) {
-      const memory = Buffer.alloc(values.most)
-      return written(memory, values.read(lines, from, end, memory, 0))
-    },
+    winstonLine: (line: string, about: WinstonLine) => got.push({ line, ...about }),
+    pinoLine: (line: string, about: PinoLine) => got.push({ line, ...about }),
+    logHead: (written: WrittenHead) => got.push(written),
+    value: (eventId: number, milliseconds: number) => got.push({ eventId, milliseconds }),
+    keyedValue: (value: unknown) => got.push(value),
   } as unknown as Engine
-  const bytes = Buffer.from(frame)
-  const isPlain = new PlainFrames(engine, announced.styles).take(bytes, 0, bytes.length - 1)
-  equal(isPlain, body !== undefined)
-  return body
+  const pipe = PipeMemory.open(PipeMemory.create(1024))!
+  const book = new LedgerBook(lanes)
+  const reporter = new Reporter({ clock: systemClock, listeners: { error: () => {}, channel: () => {} } })
+  const account = new HandOffAccount({ lanes, book, reporter, spools: false })
+  const fullReason = () => 'hand-off-full' as const
+  const plan = { clock: systemClock, pipe, account, maxBytes: 2 ** 30, fullReason, handedOver: () => {} }
+  const outgoing = new Outgoing(plan)
+  write(outgoing)
+  outgoing.takeAll(new EngineSink({ engine, book, styles: [] }))
+  return got
 }
 
-/** A frame is one line, carries a record, and is read as it was written. */
-function lineOf(frame: string): string {
-  equal(frame.indexOf('\n'), frame.length - 1)
-  ok(isRecord(frame))
-  return frame.slice(0, -1)
+/** A line arrives as it was, or as the record that it means. */
+function same(got: unknown, sent: object, record: () => string): void {
+  if (typeof got === 'string') equal(got, record())
+  else deepStrictEqual(got, sent)
 }
 
 function winston(input: Input): void {
   const severity = input.below(6) as Severity
   const levelLength = input.below(20)
-  const text = input
-    .text()
-    .replaceAll(/[\r\n]/g, '')
-    .toWellFormed()
+  const text = input.text().toWellFormed()
   const level = text.slice(0, levelLength).toLowerCase().toWellFormed()
   const line = text.slice(levelLength).toWellFormed()
-  const frames = new FrameWriter(() => {})
-  const about = { level, severity, arrivedAt }
-  const frame = frames.winston(line, about)
-  deepStrictEqual(readFrame(lineOf(frame)), { type: 'winston', line, ...about })
-  const body = plainRecord(frame, frames)
-  if (body !== undefined) equal(body, writer.log(writer.winstonLine(line, about)))
+  const about = { level, severity, arrivedAt, below: false }
+  const [got] = read((outgoing) => outgoing.winstonLine(line, about))
+  same(got, { line, ...about }, () => writer.log(writer.winstonLine(line, about)))
 }
 
 function pino(input: Input): void {
   const severity = input.below(6) as Severity
   const style = input.pick(styles)
-  const line = input
-    .text()
-    .replaceAll(/[\r\n]/g, '')
-    .toWellFormed()
-  const frames = new FrameWriter(() => {})
-  const about = { style, severity, arrivedAt }
-  const frame = frames.pino(line, about)
-  deepStrictEqual(readFrame(lineOf(frame)), { type: 'pino', line, severity, arrivedAt, style: 0 })
-  const body = plainRecord(frame, frames)
-  if (body !== undefined) equal(body, writer.log(writer.pinoLine(line, about)))
+  const line = input.text().toWellFormed()
+  const about = { style, severity, arrivedAt, below: false }
+  const [got] = read((outgoing) => outgoing.pinoLine(line, about))
+  same(got, { line, ...about }, () => writer.log(writer.pinoLine(line, about)))
 }
 
 function value(input: Input): void {
   const bytes = Buffer.alloc(8)
   input.rest().copy(bytes)
-  const eventId = Number(bytes.readBigUInt64LE() >> 11n)
-  const milliseconds = arrivedAt + input.below(256)
-  const frames = new FrameWriter(() => {})
-  const frame = frames.value(eventId, milliseconds)
-  deepStrictEqual(readFrame(lineOf(frame)), { type: 'value', eventId, milliseconds })
-  const body = plainRecord(frame, frames)
-  if (body !== undefined) equal(body, writer.value(eventId, milliseconds))
+  const sent = { eventId: Number(bytes.readBigUInt64LE() >> 11n), milliseconds: arrivedAt + input.below(256) }
+  deepStrictEqual(
+    read((outgoing) => outgoing.value(sent.eventId, sent.milliseconds)),
+    [sent],
+  )
 }
 
 function log(input: Input): void {
   const severity = input.below(6) as Severity
   const redacted = input.below(2) === 1
-  const head = JSON.stringify(input.text()).toWellFormed()
-  const facts = input.isEmpty ? undefined : { level: head, text: head }
-  const read = readFrame(lineOf(logFrame({ severity, head, redacted, ...(facts === undefined ? {} : { facts }) })))
-  deepStrictEqual(read, { type: 'log', severity, head, redacted, ...(facts === undefined ? {} : { facts }) })
+  const message = input.text().toWellFormed()
+  const facts = input.isEmpty ? undefined : { level: message, text: message }
+  const fields = { timeStamp: arrivedAt, level: 'info', message }
+  const [got] = read((outgoing) => outgoing.log({ fields, severity, redacted, facts }))
+  const { head, ...about } = got as WrittenHead
+  deepStrictEqual(about, { severity, redacted, facts, below: false })
+  equal(writer.completeLog(head), writer.log({ fields, severity }))
 }
 
 function keyed(input: Input): void {
-  const eventId = input.below(256)
-  const key = input.text().replaceAll('\n', '').toWellFormed()
-  const frame = keyedFrame({ eventId, milliseconds: arrivedAt, key })
-  deepStrictEqual(readFrame(lineOf(frame)), { type: 'keyed', eventId, milliseconds: arrivedAt, key })
-  const drain = { request: eventId, timeoutMs: 5 }
-  deepStrictEqual(readFrame(drainFrame('close', drain).trimEnd()), { type: 'drain', mode: 'close', ...drain })
+  const sent = { eventId: input.below(256), milliseconds: arrivedAt, key: input.text().slice(0, 50).toWellFormed() }
+  deepStrictEqual(
+    read((outgoing) => outgoing.keyedValue(sent)),
+    [sent],
+  )
 }
-
-const silent = new Proxy({}, { get: () => () => {} }) as Engine
 
 export function fuzz(data: Buffer): void {
   const input = new Input(data)
-  const kinds = [winston, pino, value, log, undefined, keyed]
-  const kind = input.pick(kinds)
-  // Whatever a line is, its delivery does not throw.
-  if (kind === undefined) deliverLine(silent, input.text(), [])
-  else kind(input)
+  input.pick([winston, pino, value, log, keyed])(input)
 }

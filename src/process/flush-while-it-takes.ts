@@ -1,7 +1,7 @@
 import { systemClock } from '../runtime/clock.js'
 
 /** While this thread is blocked: a worker that does not answer, or takes no line, for this time is stuck. */
-export const patienceMs = 1000
+const patienceMs = 1000
 const lookMs = 10
 
 /**

@@ -1,0 +1,243 @@
+import type { DropReason } from '../delivery/ledger.js'
+import type { AcceptanceWatch, KeyedValue, LineSink, PinoLine } from '../engine/ports.js'
+import { styleAt as headBytes, type TextHead, valueBytes } from '../pipe/frame.js'
+import type { PipeBells, PipeMemory, TakenCount } from '../pipe/pipe-memory.js'
+import { type FrameSink, PipeReader } from '../pipe/pipe-reader.js'
+import { PipeWriter } from '../pipe/pipe-writer.js'
+import { logHead, type MappedLog } from '../records/encode.js'
+import { errorSeverity, type Severity } from '../records/level.js'
+import type { PinoStyle } from '../records/pino-line.js'
+import type { WinstonLine } from '../records/winston-line.js'
+import type { RecordKind } from '../records/wire.js'
+import { type Clock, queueMicrotask } from '../runtime/clock.js'
+import type { HandOffAccount } from './account.js'
+import { marks } from './frames.js'
+
+/** Time between two hand-overs in a process that is about to end, in case it lives on. */
+const endingMs = 50
+/**
+ * Shares of the room that lines below error may fill, and lines from error on. Records in the pipe cannot be taken back: this keeps room for
+ * errors when there is a flood of other lines, and for value records when there is a flood of errors.
+ */
+const shareOfLogs = 0.8
+const shareOfErrors = 0.9
+/** Bytes of UTF-8 for a UTF-16 code unit, at most. */
+const mostBytesPerUnit = 3
+
+export interface OutgoingPlan extends AcceptanceWatch {
+  readonly clock: Clock
+  readonly pipe: PipeMemory
+  /** @default those of the pipe */
+  readonly bells?: PipeBells
+  readonly account: HandOffAccount
+  /** Bound of the bytes that no worker has taken. */
+  readonly maxBytes: number
+  /** Why there is no room. */
+  readonly fullReason: () => DropReason
+  /** Called when records have been handed over. */
+  readonly handedOver: () => void
+}
+
+/**
+ * Writes the records that the application logs and tracks into the pipe to the worker, and hands them over in the microtask after the code
+ * that logs.
+ */
+export class Outgoing implements LineSink {
+  /** Styles of pino loggers as JSON, by number. */
+  readonly styles: string[] = []
+  readonly #plan: OutgoingPlan
+  readonly #account: HandOffAccount
+  readonly #writer: PipeWriter
+  readonly #knownStyles: PinoStyle[] = []
+  /** Bytes that no worker has taken, as of the last question, and those since: too high at worst. */
+  #bytes = 0
+  #isScheduled = false
+  /** True while a record needs neither a hand-over nor a word to the watch. */
+  #isSettled = false
+  #isEnding = false
+  #isOver = false
+  /** Stops to listen for room in the ring. */
+  #stopFollowing: (() => void) | undefined
+  /** Made once: a closure for each hand-over would cost memory even when nothing is left to schedule. */
+  readonly #scheduledHandOver = () => {
+    this.#isScheduled = false
+    this.#isSettled = false
+    // A process that still turns lives on.
+    this.#isEnding = false
+    this.handOver()
+  }
+
+  constructor(plan: OutgoingPlan) {
+    this.#plan = plan
+    this.#account = plan.account
+    this.#writer = new PipeWriter(plan.pipe, plan.bells)
+  }
+
+  /** Bytes that no worker has taken. */
+  get bytes(): number {
+    return this.#writer.bytes
+  }
+
+  value(eventId: number, milliseconds: number): void {
+    if (!this.#hasRoom(valueBytes, 1)) this.#drop('values')
+    else {
+      this.#writer.value(eventId, milliseconds)
+      this.#written('values')
+    }
+  }
+
+  keyedValue({ eventId, milliseconds, key }: KeyedValue): void {
+    if (!this.#hasRoom(valueBytes + key.length, 1)) this.#drop('values')
+    else {
+      this.#writer.keyed(eventId, milliseconds, key)
+      this.#written('values')
+    }
+  }
+
+  log({ fields, severity, facts, sampledOut, redacted = false, below = false }: MappedLog): void {
+    const about = facts === undefined ? '' : JSON.stringify(facts)
+    const head = {
+      kind: sampledOut ? 'sampled' : 'log',
+      severity,
+      marks: (below ? marks.below : 0) | (redacted ? marks.redacted : 0),
+      time: 0,
+      style: Buffer.byteLength(about),
+    } as const
+    this.#line(head, sampledOut ? '' : about + logHead(fields))
+  }
+
+  winstonLine(line: string, { level, severity, arrivedAt, below }: WinstonLine): void {
+    const style = Buffer.byteLength(level)
+    this.#line({ kind: 'winston', severity, marks: below ? marks.below : 0, time: arrivedAt, style }, level + line)
+  }
+
+  pinoLine(line: string, { style, severity, arrivedAt, below }: PinoLine): void {
+    let number = this.#knownStyles.indexOf(style)
+    if (number === -1) number = this.#newStyle(style)
+    this.#line({ kind: 'pino', severity, marks: below ? marks.below : 0, time: arrivedAt, style: number }, line)
+  }
+
+  /** Hand over next by a timer, which does not keep the process alive. */
+  ending(): void {
+    this.#isEnding = true
+  }
+
+  /** Show the worker what was written. */
+  handOver(): void {
+    this.#writer.publish()
+    if (this.#writer.waits) this.#follow()
+    this.#plan.handedOver()
+  }
+
+  /** Hold this thread until all is in the pipe's shared memory, for `waitMs` at most. */
+  push(waitMs: number): boolean {
+    return this.#writer.push(waitMs)
+  }
+
+  /** The place in the pipe of the record that a worker takes; undefined while it takes none. */
+  get taking(): number | undefined {
+    const { pipe } = this.#plan
+    return pipe.busyWith === undefined ? undefined : pipe.get('read')
+  }
+
+  /** The worker is gone: give up the record that it was taking. Returns its kind; undefined where there was none. */
+  giveUpLine(count: TakenCount): RecordKind | undefined {
+    const { pipe } = this.#plan
+    pipe.settle(count)
+    const kind = pipe.busyWith === undefined ? undefined : pipe.skip()?.kind
+    // The next worker gets the styles again. Of a long line the end is counted.
+    if (kind === undefined || kind === 'style' || kind === 'part') return undefined
+    return kind === 'value' || kind === 'keyed' ? 'values' : 'logs'
+  }
+
+  /** No worker takes anything any more: give everything to a sink in this thread. */
+  takeAll(sink: FrameSink): void {
+    const reader = new PipeReader(this.#plan.pipe)
+    // The ring has no room for all of them at once.
+    do reader.take(sink, Number.POSITIVE_INFINITY)
+    while (!this.push(0) || this.bytes > 0)
+    this.end()
+  }
+
+  /** No record comes any more, and nobody takes those that wait. */
+  end(): void {
+    this.#isOver = true
+    this.#unfollow()
+  }
+
+  #newStyle(style: PinoStyle): number {
+    const number = this.#knownStyles.push(style) - 1
+    const text = JSON.stringify(style)
+    this.styles[number] = text
+    this.#writer.text({ kind: 'style', severity: 0, marks: 0, time: 0, style: number }, text)
+    return number
+  }
+
+  #line(head: TextHead, text: string): void {
+    if (!this.#hasRoom(headBytes + text.length, shareOf(head.severity))) this.#drop('logs')
+    else {
+      this.#writer.text(head, text)
+      this.#written('logs')
+    }
+  }
+
+  #drop(kind: RecordKind): void {
+    this.#account.drop(kind, this.#plan.fullReason())
+  }
+
+  #written(kind: RecordKind): void {
+    this.#account.accept(kind)
+    if (!this.#isSettled) this.#accepted()
+  }
+
+  #accepted(): void {
+    if (!this.#isScheduled) this.#schedule()
+    const isSettled = this.#plan.accepted?.() ?? true
+    // At the end a hand-over is not the end of the turn.
+    this.#isSettled = isSettled && !this.#isEnding
+  }
+
+  #schedule(): void {
+    this.#isScheduled = true
+    if (this.#isEnding) this.#plan.clock.schedule(this.#scheduledHandOver, endingMs)
+    else queueMicrotask(this.#scheduledHandOver)
+  }
+
+  #hasRoom(bytes: number, share: number): boolean {
+    const most = this.#plan.maxBytes * share
+    if (this.#bytes + bytes > most) {
+      this.#bytes = this.#writer.bytes
+      if (this.#bytes + bytes > most) return false
+    }
+    this.#bytes += bytes * mostBytesPerUnit
+    return true
+  }
+
+  /** Records wait in this thread's memory: move them into the ring as the worker makes room. Holds no process. */
+  #follow(): void {
+    const { pipe, bells = pipe.bells } = this.#plan
+    if (this.#isOver || this.#stopFollowing !== undefined) return
+    this.#stopFollowing = bells.room.heard(() => {
+      this.#writer.publish()
+      if (!this.#writer.waits) this.#unfollow()
+    })
+    // The room may have come before.
+    this.#writer.publish()
+  }
+
+  #unfollow(): void {
+    this.#stopFollowing?.()
+    this.#stopFollowing = undefined
+  }
+}
+
+function shareOf(severity: Severity): number {
+  return severity >= errorSeverity ? shareOfErrors : shareOfLogs
+}
+
+/** Takes no record. @param refuse counts it */
+export function refusal(refuse: (kind: RecordKind) => void): LineSink {
+  const log = () => refuse('logs')
+  const value = () => refuse('values')
+  return { log, winstonLine: log, pinoLine: log, value, keyedValue: value }
+}

@@ -1,0 +1,34 @@
+import { type BellMaker, DirectBell } from '../../src/control/bell.js'
+
+/** A ring calls the tasks. While this thread waits, the others work. */
+class CalledBell extends DirectBell {
+  readonly #meanwhile: () => void
+
+  constructor(meanwhile: () => void) {
+    super()
+    this.#meanwhile = meanwhile
+  }
+
+  override wait(condition: () => boolean): boolean {
+    if (condition()) return true
+    this.#meanwhile()
+    return condition()
+  }
+}
+
+/**
+ * Bells within one thread, which plays all of them: whoever names the same word of the same memory has the same bell.
+ *
+ * @param meanwhile what the other threads do while one waits @default nothing
+ */
+export function calledBells(meanwhile: () => void = () => {}): BellMaker {
+  const bells = new WeakMap<ArrayBufferLike, Map<number, DirectBell>>()
+  return ({ buffer, byteOffset, BYTES_PER_ELEMENT }, word) => {
+    const ofBuffer = bells.get(buffer) ?? new Map<number, DirectBell>()
+    bells.set(buffer, ofBuffer)
+    const at = byteOffset + word * BYTES_PER_ELEMENT
+    const bell = ofBuffer.get(at) ?? new CalledBell(meanwhile)
+    ofBuffer.set(at, bell)
+    return bell
+  }
+}

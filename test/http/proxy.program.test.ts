@@ -42,8 +42,9 @@ describe('through a proxy', () => {
     expect(new Set(server.taken).size).toBe(1000)
     expect(new Set(proxy.asked)).toEqual(new Set(['CONNECT service.example:443']))
     expect(proxy.credentials).toEqual(new Set([`Basic ${btoa('user:p@ss')}`]))
-    // Nothing is pipelined: this is what undici and node:http send.
-    expect(new Set(server.requests.map(({ headers }) => headers.get('connection')))).toEqual(new Set(['keep-alive']))
+    // This is what undici sends, which never pipelines. At an inline exit Sluice's own client makes the requests, without the header.
+    const connection = end === 'natural' ? 'keep-alive' : undefined
+    expect(new Set(server.requests.map(({ headers }) => headers.get('connection')))).toEqual(new Set([connection]))
   })
 
   it.runIf(full).each(ways)(

@@ -43,9 +43,17 @@ export class Turn {
     return backoffMs(attempt, { ...this.#plan, draining: this.isDraining })
   }
 
-  /** The same before the next probe. The last drain has half of its time left after it, or less than a first retry needs. */
+  /** The same before the next probe. In the last drain it leaves a quarter of the time, so that probes go on to its end. */
   probeBackoffMs(attempt: number): number {
-    const { baseMs } = this.#plan.retry
-    return Math.min(this.backoffMs(attempt), Math.max(baseMs, (this.lastDrainUntil - this.now) / 2))
+    const waitMs = this.backoffMs(attempt)
+    return this.#isPatient ? waitMs : Math.min(waitMs, Math.max(leastProbeMs, (this.lastDrainUntil - this.now) * 0.75))
+  }
+
+  /** True where retries are to be so rare that none fits into the last drain. */
+  get #isPatient(): boolean {
+    return this.lastDrainUntil - this.drainsSince < this.#plan.retry.baseMs
   }
 }
+
+/** Nearer to the end of the last drain no probe has an answer. */
+const leastProbeMs = 10

@@ -44,7 +44,7 @@ export interface HandOffSetting extends AcceptanceWatch {
   readonly machine?: Machine
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
-  /** Bytes of the pipe's ring. @default 128 KiB */
+  /** Bytes of the pipe's ring. @default 64 KiB */
   readonly pipeBytes?: number
 }
 

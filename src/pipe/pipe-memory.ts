@@ -18,7 +18,7 @@ export const word = {
 } as const
 const headBytes = 256
 /** Bytes for frames. They must be fewer than 2^31. */
-const defaultBytes = 131_072
+const defaultBytes = 65_536
 
 /** Tells how many records the ledger counts as taken. Undefined while none may be taken. */
 export interface TakenCount {

@@ -16,8 +16,8 @@ import { longLine } from './long-line.js'
 import { Pieces } from './pieces.js'
 import type { PipeBells, PipeMemory } from './pipe-memory.js'
 
-/** The writer publishes by itself when this much is not published. */
-const mostUnpublished = 32_768
+/** The writer publishes by itself when this much is not published, at a line and at a value: while a loop tracks, the worker takes no processor from it. */
+const mostUnpublished = { line: 32_768, value: 524_288 } as const
 /** After so many bytes the writer looks whether the ring is empty, and goes back to its beginning: a pipe that never fills touches few pages. */
 const stretchBytes = 65_536
 const pieceBytes = 65_536
@@ -50,6 +50,8 @@ export class PipeWriter {
   #inPiece = false
   /** Up to here the ring is free, behind the last place where it looked. */
   #end = 0
+  /** Bytes that waited for room after the last time when all was published that had some. */
+  #waitingBefore = 0
   /** The reader sees the ring up to here. */
   #published: number
   /** Behind the last frame of a lap: the rest of the ring is a pad. */
@@ -85,7 +87,7 @@ export class PipeWriter {
 
   /** Numbers, no object, few stores: the hottest path of the library. */
   value(eventId: number, milliseconds: number): void {
-    if (this.#at + valueBytes > this.#limit) this.#makeRoom(valueBytes)
+    if (this.#at + valueBytes > this.#limit) this.#makeRoom(valueBytes, mostUnpublished.value)
     const at = this.#at
     this.#ints[at >> 2] = valueBytes
     this.#ints[(at >> 2) + 1] = valueCode
@@ -97,7 +99,7 @@ export class PipeWriter {
   /** @param key of some thousand characters at most */
   keyed(eventId: number, milliseconds: number, key: string): void {
     const most = aligned(valueBytes + key.length * bytesPerUnit)
-    if (this.#at + most > this.#limit) this.#makeRoom(most)
+    if (this.#at + most > this.#limit) this.#makeRoom(most, mostUnpublished.line)
     const at = this.#at
     this.#ints[(at >> 2) + 1] = frameCode.keyed
     this.#floats[(at >> 3) + 1] = milliseconds
@@ -114,7 +116,7 @@ export class PipeWriter {
         this.#longLine(head, text)
         return
       }
-      this.#makeRoom(most)
+      this.#makeRoom(most, mostUnpublished.line)
     }
     const at = this.#at
     this.#ints[(at >> 2) + 1] = lineWord(head)
@@ -127,6 +129,7 @@ export class PipeWriter {
   publish(): void {
     if (!this.#pieces.isEmpty) this.#movePieces()
     else if (this.#showRing()) this.#bells.bell.ring()
+    this.#waitingBefore = this.#pieces.bytes
   }
 
   /**
@@ -166,13 +169,12 @@ export class PipeWriter {
   }
 
   /** Find room for a frame, wherever there is some. */
-  #makeRoom(bytes: number): void {
-    if (!this.#pieces.isEmpty || this.#unpublished + bytes > mostUnpublished) this.publish()
+  #makeRoom(bytes: number, most: number): void {
+    this.#tellEnd()
+    const gathered = this.#pieces.isEmpty ? this.#unpublished : this.#pieces.bytes - this.#waitingBefore
+    if (gathered + bytes > most) this.publish()
     if (this.#hasRoom(bytes)) return
-    // A reader makes room of what it sees: where the bell is a call, at once.
-    this.publish()
-    if (this.#hasRoom(bytes)) return
-    // The call may have led to records.
+    // It comes before what waits. The bell rings when that is published.
     if (this.#pieces.isEmpty) this.#showRing()
     this.#tellEnd()
     const piece = this.#pieces.begin(bytes)
@@ -190,7 +192,10 @@ export class PipeWriter {
     if (at === -1) return false
     this.#at = at
     this.#end = Math.min(this.#end, at + Math.max(bytes, stretchBytes))
-    this.#limit = Math.min(this.#end, at + Math.max(bytes, mostUnpublished - this.#unpublished))
+    this.#limit = Math.min(
+      this.#end,
+      at + Math.max(bytes, mostUnpublished.line - (this.#unpublished % mostUnpublished.line)),
+    )
     return true
   }
 
@@ -248,7 +253,7 @@ export class PipeWriter {
     this.#at = this.#published
     // It went on at the beginning, where nobody has looked yet.
     if (this.#at === 0) this.#end = 0
-    this.#limit = Math.min(this.#end, this.#at + mostUnpublished)
+    this.#limit = Math.min(this.#end, this.#at + mostUnpublished.line)
     return true
   }
 

@@ -137,16 +137,34 @@ describe('a pipe', () => {
     )
   })
 
-  it('publishes by itself when 32 KiB are not published', () => {
+  it('publishes lines by itself when 32 KiB are not published', () => {
+    const world = new World()
+    const head = { kind: 'pino', severity: 2, marks: 0, time: 1, style: 0 } as const
+    const write = (count: number) => {
+      for (let line = 0; line < count; line++) world.write({ kind: 'text', head, text: 'x'.repeat(1000) })
+    }
+    write(28)
+    world.take()
+    expect(world.open).toHaveLength(28)
+    write(6)
+    world.take()
+    expect(world.open.length).toBeLessThan(6)
+  })
+
+  it('lets values gather up to half a megabyte', () => {
     const world = new World()
     let rings = 0
     world.memory.bells.bell.heard(() => rings++)
-    for (let values = 0; values < 1365; values++) world.write({ kind: 'value', eventId: values, ms: 1 })
+    const write = (count: number) => {
+      for (let value = 0; value < count; value++) world.write({ kind: 'value', eventId: value, ms: 1 })
+    }
+    write(20_000)
+    expect(rings).toBe(0)
+    write(6_000)
+    expect(world.open).toHaveLength(26_000)
     world.take()
-    expect(world.open).toHaveLength(1365)
-    world.write({ kind: 'value', eventId: 1365, ms: 1 })
-    world.take()
-    expect(world.open).toHaveLength(1)
+    expect(world.open.length).toBeLessThan(26_000)
+    expect(world.writer.waits).toBe(true)
   })
 
   it('keeps to the first pages of its ring while the reader follows', () => {

@@ -25,8 +25,7 @@ describe('where nothing listens', () => {
       ])
       const [patient, brief] = [given, own].map(({ stdout }) => JSON.parse(stdout) as { ms: number })
       expect(patient).toMatchObject({ accepted: 1, delivered: 0 })
-      // A close ends when its next probe would come after its deadline: at most half a second before that.
-      expect(patient!.ms).toBeGreaterThanOrEqual(CALL === 'flush' ? 1490 : 980)
+      expect(patient!.ms).toBeGreaterThanOrEqual(1490)
       expect(brief).toMatchObject({ accepted: 1, delivered: 0 })
       expect(brief!.ms).toBeLessThan(atOnceMs)
     },
@@ -39,7 +38,7 @@ describe('where nothing listens', () => {
       const { stdout, stderr } = await runProgram('second-engine-in-outage.js', variables)
       const { delivered, waited } = JSON.parse(stdout) as { delivered: number; waited: number }
       expect(delivered).toBe(1)
-      expect(waited).toBeGreaterThanOrEqual(900)
+      expect(waited).toBeGreaterThanOrEqual(1400)
       expect(stderr).not.toContain('nothing listens')
     },
   )

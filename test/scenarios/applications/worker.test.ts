@@ -270,8 +270,8 @@ describe('the delivery worker', () => {
     const { stdout, stderr } = await runProgram('many-engines.js', receiver.variables)
     const { delivered, workers, threads, megabytes } = JSON.parse(stdout)
     expect({ delivered, workers, threads, stderr }).toEqual({ delivered: 200, workers: 1, threads: 1, stderr: '' })
-    // They take 75, 25 of them for rings; one worker each took ten times that.
-    expect(megabytes).toBeLessThan(110)
+    // They take 70; one worker each took ten times that.
+    expect(megabytes).toBeLessThan(80)
   })
 })
 

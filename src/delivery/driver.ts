@@ -202,8 +202,7 @@ export class Driver implements BatchOwner {
 
   /** Sets the one timer to the moment at which the machine has to be asked again. */
   #wake(): void {
-    const now = this.#loop.now()
-    const at = this.#plan.machine.nextTick(now)
+    const at = this.#plan.machine.nextTick
     if (this.#timer !== undefined && this.#tickAt <= at) return
     this.#timer?.cancel()
     this.#timer = undefined
@@ -212,6 +211,6 @@ export class Driver implements BatchOwner {
     this.#timer = this.#loop.schedule(() => {
       this.#timer = undefined
       this.happened({ type: 'tick' })
-    }, at - now)
+    }, Math.max(0, at - this.#loop.now()))
   }
 }

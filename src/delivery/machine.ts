@@ -53,6 +53,8 @@ export class Machine {
   /** On the clock: when the first of these records came, and when they are sent. */
   #calmSince: number | undefined
   #calmUntil = Number.POSITIVE_INFINITY
+  /** On the clock: what was due then is done. */
+  #tickedAt = Number.NEGATIVE_INFINITY
   #isStopped = false
 
   constructor(plan: MachinePlan) {
@@ -120,10 +122,10 @@ export class Machine {
     this.#turn.tell(report)
   }
 
-  /** On the clock: when a `tick` is due, if nothing else happens. */
-  nextTick(now: number): number {
+  /** On the clock: when a `tick` is due, if nothing else happens. Before now where something fell due after the last one. */
+  get nextTick(): number {
     if (this.#isStopped) return Number.POSITIVE_INFINITY
-    this.#turn.now = now
+    this.#turn.now = this.#tickedAt
     let next = Math.min(this.#calmUntil, this.#gates.next, this.#drains.next)
     if (this.#calmSince !== undefined) return next
     for (const lane of this.#plan.lanes) next = Math.min(next, this.#nextBatch.nextAt(lane))
@@ -142,6 +144,7 @@ export class Machine {
 
   #tick(): void {
     const turn = this.#turn
+    this.#tickedAt = turn.now
     if (this.#calmUntil <= turn.now) {
       this.#calmSince = undefined
       this.#calmUntil = Number.POSITIVE_INFINITY

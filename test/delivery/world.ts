@@ -206,11 +206,11 @@ export class World {
   wait(ms: number): void {
     const end = this.now + ms
     for (;;) {
-      const next = this.machine.nextTick(this.now)
+      const next = this.machine.nextTick
       if (next > end) break
       this.now = Math.max(this.now, next)
       this.step({ type: 'tick' })
-      expectThat(this.machine.nextTick(this.now) > this.now, 'a tick does what was due')
+      expectThat(this.machine.nextTick > this.now, 'a tick does what was due')
     }
     this.now = end
   }
@@ -220,8 +220,8 @@ export class World {
     for (const lane of this.lanes) this.step({ type: 'came', lane })
     for (let turn = 0; turn < 5000; turn++) {
       if (this.sends.length > 0) this.end(0, delivered)
-      else if (this.machine.nextTick(this.now) < Number.POSITIVE_INFINITY) {
-        this.wait(this.machine.nextTick(this.now) - this.now)
+      else if (this.machine.nextTick < Number.POSITIVE_INFINITY) {
+        this.wait(this.machine.nextTick - this.now)
       } else break
     }
     const { queued, inFlight } = this.ledger
@@ -292,7 +292,7 @@ export class World {
     for (const flight of lane.flights) expectThat(!flight.over, 'a flight that is over is gone')
     const probes = [...lane.flights].filter(({ way }) => way === 'probe').length
     expectThat(probes <= 1 || this.#hasLastDrain, 'a lane has one probe at most before the last drain')
-    const next = this.machine.nextTick(this.now)
+    const next = this.machine.nextTick
     const waits = lane.ready > 0 && lane.gate === undefined && !this.#parked.has(lane)
     expectThat(!waits || lane.flights.size > 0 || next < Number.POSITIVE_INFINITY, 'records that are ready go out')
     this.#checkGate(lane)
@@ -305,7 +305,7 @@ export class World {
       const has = lane.ready + [...lane.tried, ...lane.fresh, ...lane.known].filter(isHere).length
       // During the calm, and while flights are given up, nothing looks for records.
       expectThat(
-        has === 0 || this.#parked.has(lane) || this.machine.nextTick(this.now) < Number.POSITIVE_INFINITY,
+        has === 0 || this.#parked.has(lane) || this.machine.nextTick < Number.POSITIVE_INFINITY,
         'a gate is due only for want of records',
       )
     }

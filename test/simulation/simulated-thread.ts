@@ -3,6 +3,9 @@ import { type Loop, systemLoop } from '../../src/runtime/loop.js'
 import type { QueuedEvent } from './queued-event.js'
 import type { World } from './world.js'
 
+/** In milliseconds. */
+const lookMs = 0.001
+
 /** A timer that waits. */
 interface Waiting {
   readonly keepAlive: boolean
@@ -20,6 +23,8 @@ export class SimulatedThread {
   readonly #waiting = new Set<Waiting>()
   readonly #whenKilled: (() => void)[] = []
   #busyUntil = 0
+  /** What the clock has shown last. */
+  #seen = 0
   #frozen: QueuedEvent[] | undefined
   #dead = false
 
@@ -29,7 +34,8 @@ export class SimulatedThread {
     this.clock = {
       // Turns need no time.
       ...systemLoop,
-      now: () => Math.max(world.now, this.#busyUntil),
+      // Code takes time: no two looks at a clock show the same.
+      now: () => (this.#seen = Math.max(world.now, this.#busyUntil, this.#seen + lookMs)),
       schedule: (task, delayMs, keepAlive = false) => this.#schedule(task, { delayMs, keepAlive }),
     }
   }
@@ -107,7 +113,8 @@ export class SimulatedThread {
         this.#waiting.delete(waiting)
         task()
       },
-      late + delayMs,
+      // As Node does: a timer may fire up to a millisecond early.
+      late + Math.trunc(delayMs),
       this,
     )
     return {

@@ -33,7 +33,7 @@ function intake(own, { level = 30, below = false, message = () => 'order placed 
   const { options } = configure({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b', ...own }, 'logs')
   const writer = new RecordWriter(options)
   const unreadable = () => writer.unreadable
-  const plan = { options, clock: systemClock, delivery: queue, lane: 0, writer, handedOver: true, unreadable }
+  const plan = { options, clock: systemClock, delivery: queue, lane: 0, writer, unreadable }
   const logs = new LogIntake(plan)
   const style = {}
   const bytes = writer.pinoBytes(style)

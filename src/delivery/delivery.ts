@@ -110,8 +110,8 @@ export class Delivery {
   }
 
   /** {@link accept} a record whose body was written into the room of its lane. */
-  append(laneIndex: number, bytes: number, severity: Severity, handedOver: boolean): void {
-    this.#intake.append(this.lanes[laneIndex]!, bytes, severity, handedOver)
+  append(laneIndex: number, bytes: number, severity: Severity): void {
+    this.#intake.append(this.lanes[laneIndex]!, bytes, severity)
   }
 
   /** The log for records of a lane that dead engines have left. */
@@ -133,11 +133,8 @@ export class Delivery {
   }
 
   /** Count a record that nobody can deliver: accepted, and dropped. */
-  refuse(
-    laneIndex: number,
-    { reason, handedOver }: { readonly reason: DropReason; readonly handedOver: boolean },
-  ): void {
-    this.#intake.refuse(this.lanes[laneIndex]!, handedOver ? 'taken' : 'none', reason)
+  refuse(laneIndex: number, reason: DropReason): void {
+    this.#intake.refuse(this.lanes[laneIndex]!, reason)
   }
 
   /** Something was hidden in a log record that has been accepted. */
@@ -146,8 +143,8 @@ export class Delivery {
   }
 
   /** A log record is left out on its arrival, as configured. */
-  suppress(laneIndex: number, how: { readonly reason: SuppressReason; readonly handedOver: boolean }): void {
-    this.book.move(laneIndex, how.handedOver ? 'taken' : 'none', how.reason, 1, 0)
+  suppress(laneIndex: number, reason: SuppressReason): void {
+    this.book.move(laneIndex, 'taken', reason, 1, 0)
   }
 
   /** A log record that was suppressed as unneeded is kept (1) until it is accepted after all, or is not kept any more (-1). */

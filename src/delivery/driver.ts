@@ -208,9 +208,10 @@ export class Driver implements BatchOwner {
     this.#timer = undefined
     if (at === Number.POSITIVE_INFINITY) return
     this.#tickAt = at
+    const waitMs = Math.max(0, at - this.#loop.now())
     this.#timer = this.#loop.schedule(() => {
       this.#timer = undefined
       this.happened({ type: 'tick' })
-    }, Math.max(0, at - this.#loop.now()))
+    }, waitMs)
   }
 }

@@ -50,7 +50,7 @@ export class Intake {
   }
 
   accept(lane: Lane, record: Acceptable): void {
-    const { body, severity, idempotencyKey = '', handedOver = false, kept = false } = record
+    const { body, severity, idempotencyKey = '', isOwn = false, kept = false } = record
     const bytes = Buffer.byteLength(body)
     const keyLength = idempotencyKey.length
     const log = lane.logs.of(severity)
@@ -59,22 +59,26 @@ export class Intake {
     // The characters are ASCII where there are as many as bytes.
     if (bytes === body.length) memory.write(body, at + keyLength, 'latin1')
     else memory.write(body, at + keyLength)
-    this.#take(lane, log, { bytes, keyLength, from: kept ? 'unneeded' : origin(handedOver) })
+    this.#take(lane, log, { bytes, keyLength, from: kept ? 'unneeded' : isOwn ? 'none' : 'taken' })
   }
 
   room(lane: Lane, bytes: number): BodyRoom {
     return usualLog(lane).room(bytes)
   }
 
-  append(lane: Lane, bytes: number, severity: Severity, handedOver: boolean): void {
+  append(lane: Lane, bytes: number, severity: Severity): void {
     const log = lane.logs.of(severity)
     const written = usualLog(lane)
     if (log !== written) log.stageFrom(written, bytes)
-    this.#take(lane, log, { bytes, keyLength: 0, from: origin(handedOver) })
+    this.#take(lane, log, { bytes, keyLength: 0, from: 'taken' })
   }
 
   /** Drop a record that nobody can deliver, and report it at once. */
-  refuse(lane: Lane, from: Newcomer, reason: DropReason): void {
+  refuse(lane: Lane, reason: DropReason): void {
+    this.#refuse(lane, 'taken', reason)
+  }
+
+  #refuse(lane: Lane, from: Newcomer, reason: DropReason): void {
     this.#drop(lane, from, reason)
     this.tellLosses()
   }
@@ -105,7 +109,7 @@ export class Intake {
     { bytes, keyLength, from }: { readonly bytes: number; readonly keyLength: number; readonly from: Newcomer },
   ): void {
     if (this.#isClosed) {
-      this.refuse(lane, from, 'closed')
+      this.#refuse(lane, from, 'closed')
       return
     }
     const { bounds, backing, changed } = this.#plan
@@ -126,8 +130,4 @@ export class Intake {
 /** The log of most records: their bodies are written where they stay. */
 function usualLog(lane: Lane): RecordLog {
   return lane.logs.of(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
-}
-
-function origin(handedOver: boolean): Newcomer {
-  return handedOver ? 'taken' : 'none'
 }

@@ -18,13 +18,13 @@ import { senderNames } from './sender.js'
 export type Head = 'queued' | 'inFlight' | 'spooled' | 'delivered' | 'rejected' | DropReason | SuppressReason
 
 /**
- * Where an accepted record comes from. `none`: the application. `taken`: the hand-off, whose other thread has counted it before. `adopted`:
- * the disk, where an engine that is gone has left it. As many as the last writer of this ledger has left are counted as spooled already.
+ * Where an accepted record comes from. `none`: Sluice has written it itself. `taken`: a logger or `track`. `adopted`: the disk, where an engine
+ * that is gone has left it. As many as the last writer of this ledger has left are counted as spooled already.
  */
 export type Origin = 'none' | 'taken' | 'adopted'
 
 /**
- * The ledger at one moment. By lane: `taken` records that had come by the hand-off, and `onDisk` records in memory that are on disk, too.
+ * The ledger at one moment. By lane: `taken` records that have come from loggers and `track`, and `onDisk` records in memory that are on disk, too.
  */
 interface LedgerCopy {
   readonly ledger: Ledger
@@ -171,7 +171,7 @@ export class LedgerBook {
     return this.copy().ledger
   }
 
-  /** Records of all lanes that have come by the hand-off: cheap, for it is read at each of them, and less exact than a copy. */
+  /** Records of all lanes that have come from loggers and `track`: cheap, for it is read at each of them, and less exact than a copy. */
   get taken(): number {
     let sum = 0
     for (const row of this.#rows) sum += row[column.taken]!

@@ -45,8 +45,8 @@ export interface Acceptable {
   readonly severity: Severity
   /** A key of its own. @default made from its place in the order of acceptance */
   readonly idempotencyKey?: string | undefined
-  /** It came from another thread, which has counted it already. @default false */
-  readonly handedOver?: boolean
+  /** Sluice has written it itself: it came from no logger. @default false */
+  readonly isOwn?: boolean
   /** It was counted before, and kept in case an error came. @default false */
   readonly kept?: boolean
 }

@@ -13,8 +13,6 @@ export interface EngineSetting extends AcceptanceWatch {
   readonly kinds?: readonly RecordKind[]
   /** Memory for the ledger, made by the thread that hands over. */
   readonly memory?: SharedArrayBuffer
-  /** True when the records come from another thread. @default false */
-  readonly handedOver?: boolean
   /** Shows that the worker waits for the disk of the spool. */
   readonly position?: EnginePosition
   /** @param warn delivers a log record of level warn @default one for the listeners of this thread, and stderr */

@@ -46,7 +46,6 @@ export class Engine implements RecordPort {
   readonly lanes: readonly LaneName[]
   readonly position: SharedArrayBuffer | undefined
   readonly #reporter: EngineReporter
-  readonly #handedOver: boolean
   readonly #accepted: AcceptanceWatch['accepted']
   readonly options: ResolvedOptions
   readonly #delivery: EngineDelivery
@@ -59,21 +58,22 @@ export class Engine implements RecordPort {
   #closing: Promise<Ledger> | undefined
 
   constructor(options: ResolvedOptions, setting: EngineSetting = {}) {
-    const { kinds, handedOver = false, reporter, position, machine = thisMachine } = setting
+    const { kinds, reporter, position, machine = thisMachine } = setting
     const { print = machine.print, accepted } = setting
     this.#accepted = accepted
     this.position = position?.worker.memory
     this.options = options
     this.lanes = lanesOf(options, kinds)
     const { memory = LedgerBook.memory(this.lanes) } = setting
-    this.#handedOver = handedOver
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
     this.writer = new RecordWriter(options)
     this.#values = this.writer.valueBytes()
     const { clock, random, files, owners } = machine
     const warn = (message: string) => {
-      if (this.#logLane !== -1) this.log(this.writer.warning(message))
+      if (this.#logLane === -1) return
+      this.#logs.say(this.writer.warning(message))
+      this.#accepted?.()
     }
     const listeners = ownListeners(options.onError)
     const nowhere = nothingListens(options)
@@ -112,7 +112,6 @@ export class Engine implements RecordPort {
       delivery: this.#delivery,
       lane: this.#logLane,
       writer: this.writer,
-      handedOver,
       unreadable: (error) => this.#unreadable(error),
     })
     this.#delivery.start()
@@ -137,7 +136,7 @@ export class Engine implements RecordPort {
     this.#accepted?.()
   }
 
-  /** Count a line that another thread has left out by the option `sample`. */
+  /** Count a line that the option `sample` has left out in another thread. */
   sampledOut(): void {
     this.#logs.sampledOut()
   }
@@ -165,10 +164,10 @@ export class Engine implements RecordPort {
   value(eventId: number, milliseconds: number): void {
     const { memory, at } = this.#delivery.room(this.#valueLane, this.#values.most)
     const to = this.#values.write(eventId, milliseconds, memory, at)
-    if (to !== -1) this.#delivery.append(this.#valueLane, to - at, valueSeverity, this.#handedOver)
+    if (to !== -1) this.#delivery.append(this.#valueLane, to - at, valueSeverity)
     else {
       const body = this.writer.value(eventId, milliseconds)
-      this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver: this.#handedOver })
+      this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity })
     }
     this.#accepted?.()
   }
@@ -176,8 +175,7 @@ export class Engine implements RecordPort {
   keyedValue(value: KeyedValue): void {
     const body = this.writer.value(value.eventId, value.milliseconds)
     const idempotencyKey = idempotencyKeyOf(value)
-    const handedOver = this.#handedOver
-    this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, handedOver, idempotencyKey })
+    this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, idempotencyKey })
     this.#accepted?.()
   }
 
@@ -192,7 +190,7 @@ export class Engine implements RecordPort {
 
   /** Drop a long line whose beginning another thread had, which is gone. */
   lostLine(): void {
-    this.#delivery.refuse(this.#logLane, { reason: 'unreadable', handedOver: this.#handedOver })
+    this.#delivery.refuse(this.#logLane, 'unreadable')
   }
 
   #unreadable(error: unknown): MappedLog {
@@ -202,7 +200,7 @@ export class Engine implements RecordPort {
 
   refuse(kind: RecordKind): void {
     const lane = kind === 'logs' ? this.#logLane : this.#valueLane
-    this.#delivery.refuse(lane, { reason: 'closed', handedOver: false })
+    this.#delivery.refuse(lane, 'closed')
   }
 
   misused(code: SluiceErrorCode, text: string, kind?: string): void {

@@ -1,3 +1,4 @@
+import type { Acceptable } from '../delivery/plan.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { logHead, type MappedLog, type WrittenHead } from '../records/encode.js'
 import type { WinstonLine } from '../records/winston-line.js'
@@ -15,8 +16,6 @@ interface LogIntakePlan {
   /** Index of its lane. */
   readonly lane: number
   readonly writer: RecordWriter
-  /** True when the lines come from another thread, which has counted them. */
-  readonly handedOver: boolean
   /** Reports a line that could not be read, and gives the record that takes its place. */
   readonly unreadable: (error: unknown) => MappedLog
 }
@@ -28,45 +27,50 @@ export class LogIntake {
 
   constructor(plan: LogIntakePlan) {
     this.#plan = plan
-    const { options, clock, delivery, lane, handedOver } = plan
+    const { options, clock, delivery, lane } = plan
     if (options.repeat === undefined && options.keepForError === undefined) return
     this.#volume = new Volume({
       options,
       clock,
-      ship: (record) => this.#ship(record, handedOver),
-      suppress: (reason) => delivery.suppress(lane, { reason, handedOver }),
+      ship: (record) => this.#ship(record),
+      suppress: (reason) => delivery.suppress(lane, reason),
       kept: (change) => delivery.keptForError(lane, change),
-      release: (record) => this.#ship(record, handedOver, true),
-      say: (mapped) => this.log(mapped),
+      release: (record) => this.#ship(record, { kept: true }),
+      say: (mapped) => this.say(mapped),
     })
   }
 
   /** Take a line that was mapped in this thread. */
   log(mapped: MappedLog): void {
-    if (mapped.sampledOut) this.#suppressSampled(false)
-    else this.#take(mapped, this.#plan.writer.log(mapped), false)
+    if (mapped.sampledOut) this.sampledOut()
+    else this.#take(mapped, this.#plan.writer.log(mapped))
+  }
+
+  /** Take a record that Sluice has written itself. No option leaves it out. */
+  say(mapped: MappedLog): void {
+    this.#ship({ ...mapped, redacted: false, body: this.#plan.writer.log(mapped) }, { isOwn: true })
   }
 
   /** Take a record whose fields, as far as they differ from record to record, were written in another thread. */
   head(written: WrittenHead): void {
-    const { writer, handedOver } = this.#plan
-    this.#take(written, writer.completeLog(written.head), handedOver)
+    this.#take(written, this.#plan.writer.completeLog(written.head))
   }
 
-  /** Count a line that another thread has left out by the option `sample`. */
+  /** Count a line that the option `sample` has left out. */
   sampledOut(): void {
-    this.#suppressSampled(this.#plan.handedOver)
+    const { delivery, lane } = this.#plan
+    delivery.suppress(lane, 'sampled')
   }
 
   /** See `Engine.plainLine`. */
   plain(lines: Buffer, from: number, end: number, writer: BodyWriter, passes?: () => boolean): boolean {
-    const { delivery, lane, handedOver, options, writer: records } = this.#plan
+    const { delivery, lane, options, writer: records } = this.#plan
     const { memory, at } = delivery.room(lane, writer.most(end - from))
     const to = writer.write(lines, from, end, memory, at)
     if (to === -1) return false
     if (passes?.() === false) return options.keepForError === undefined
     if (records.control?.leavesAlone(writer.level, writer.severity) === false) return false
-    delivery.append(lane, to - at, writer.severity, handedOver)
+    delivery.append(lane, to - at, writer.severity)
     return true
   }
 
@@ -107,20 +111,15 @@ export class LogIntake {
     else this.head({ ...mapped, head: logHead(mapped.fields) })
   }
 
-  #take(about: Omit<WrittenHead, 'head'>, body: string, handedOver: boolean): void {
+  #take(about: Omit<WrittenHead, 'head'>, body: string): void {
     const { severity, facts, below = false, redacted = false } = about
-    if (this.#volume === undefined || facts === undefined) this.#ship({ severity, body, redacted }, handedOver)
+    if (this.#volume === undefined || facts === undefined) this.#ship({ severity, body, redacted })
     else this.#volume.take({ severity, body, redacted, facts, below })
   }
 
-  #ship({ severity, body, redacted }: CompleteLog, handedOver: boolean, kept = false): void {
+  #ship({ severity, body, redacted }: CompleteLog, how: Pick<Acceptable, 'isOwn' | 'kept'> = {}): void {
     const { delivery, lane } = this.#plan
-    delivery.accept(lane, { body, severity, handedOver, kept })
+    delivery.accept(lane, { body, severity, ...how })
     if (redacted) delivery.redacted(lane)
-  }
-
-  #suppressSampled(handedOver: boolean): void {
-    const { delivery, lane } = this.#plan
-    delivery.suppress(lane, { reason: 'sampled', handedOver })
   }
 }

@@ -31,6 +31,8 @@ export class HandOffAccount {
   readonly #valueLane: number
   /** By lane: records written into the pipe since the beginning. Those above the engine's `taken` are on their way. */
   readonly #written: number[]
+  /** True where records go to an engine in this thread, and not into the pipe. */
+  #isDirect = false
   /** By lane: drops of the engine in the worker that have been reported. */
   readonly #told: readonly Map<DropReason, number>[]
   /** By lane: records that no engine has counted. */
@@ -101,7 +103,7 @@ export class HandOffAccount {
 
   /** An engine in this thread has accepted all that was written, and accepts all records itself from now on. */
   deliverDirectly(): void {
-    for (const [lane, count] of this.#book.copy().taken.entries()) this.#written[lane] = count
+    this.#isDirect = true
   }
 
   /** The ledger now. */
@@ -133,7 +135,7 @@ export class HandOffAccount {
   #complete(count: (lane: LaneReport, waiting: number, onDisk: number) => LaneReport): Ledger {
     const { ledger, taken, onDisk } = this.#book.copy()
     const lanes = ledger.lanes.map((lane, index) => {
-      const waiting = this.#written[index]! - taken[index]!
+      const waiting = this.#isDirect ? 0 : this.#written[index]! - taken[index]!
       return withDrops(count(lane, waiting, onDisk[index]!), this.#dropped[index]!)
     })
     return sumLedger(lanes, ledger.invalid + this.invalid)

@@ -89,7 +89,6 @@ export class WorkerEngine {
     const setting: EngineSetting = {
       machine: this.#machine,
       memory: plan.memory,
-      handedOver: true,
       position: { worker: position, engine },
       reporter: (warn) => newsReporter({ clock: this.#machine.clock, post: (news) => post({ engine, news }), warn }),
     }

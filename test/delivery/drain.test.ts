@@ -108,7 +108,7 @@ describe('a call outside the queue', () => {
 
   it('after the close of its owner is accepted, and dropped as `closed`', () => {
     const { delivery, told } = setUp()
-    delivery.refuse(1, { reason: 'closed', handedOver: false })
+    delivery.refuse(1, 'closed')
     expect(delivery.stats()).toMatchObject({ accepted: 1, queued: 0, heldBytes: 0 })
     expect(delivery.stats().lanes[1]!.dropped.closed).toBe(1)
     expect(told).toEqual(['values dropped 1 closed'])

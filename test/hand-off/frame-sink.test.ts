@@ -60,30 +60,29 @@ function notingEngine(more: Partial<SluiceOptions>) {
       last = room.apply(delivery, about)
       return last
     }
-    delivery.append = (lane, bytes, severity, handedOver) => {
+    delivery.append = (lane, bytes, severity) => {
       const body = last.memory.toString('utf8', last.at, last.at + bytes)
       noted.push({ body, severity, asBytes: true })
-      append.call(delivery, lane, bytes, severity, handedOver)
+      append.call(delivery, lane, bytes, severity)
     }
     delivery.accept = (lane, record) => {
       const { body, severity, idempotencyKey, kept = false } = record
       noted.push({ body, severity, ...(idempotencyKey !== undefined && { idempotencyKey }), ...(kept && { kept }) })
       accept.call(delivery, lane, record)
     }
-    delivery.refuse = (lane, how) => {
-      noted.push({ dropped: how.reason })
-      refuse.call(delivery, lane, how)
+    delivery.refuse = (lane, reason) => {
+      noted.push({ dropped: reason })
+      refuse.call(delivery, lane, reason)
     }
-    delivery.suppress = (lane, how) => {
-      noted.push({ suppressed: how.reason })
-      suppress.call(delivery, lane, how)
+    delivery.suppress = (lane, reason) => {
+      noted.push({ suppressed: reason })
+      suppress.call(delivery, lane, reason)
     }
   }
   const book = new LedgerBook(lanesOf(options))
   const engine = new Engine(options, {
     machine: { ...thisMachine, clock, watch },
     memory: book.memory,
-    handedOver: true,
     reporter: (warn) => newsReporter({ clock, post: (each) => news.push(each), warn }),
   })
   return { engine, book, noted, news, lanes: lanesOf(options) }

@@ -8,18 +8,17 @@ interface Piece {
   end: number
 }
 
-/** Frames for which the ring of a pipe had no room, in order, in private memory. */
+/** Most turns of an application need no more. */
+const pieceBytes = 16_384
+/** Memory for as many pieces is kept for the next burst: fresh memory is slow. */
+const mostSpare = 32
+
+/** Frames that are not in the ring of a pipe yet, in order, in private memory. */
 export class Pieces {
   readonly #pieces: Piece[] = []
   #bytes = 0
-  readonly #pieceBytes: number
-  /** Memory of a piece that is empty: the next one takes it. */
-  #spare: FrameMemory | undefined
-
-  /** @param pieceBytes a longer frame has a piece of its own */
-  constructor(pieceBytes: number) {
-    this.#pieceBytes = pieceBytes
-  }
+  /** Memory of pieces that are empty: the next ones take it. */
+  readonly #spare: FrameMemory[] = []
 
   get isEmpty(): boolean {
     return this.#pieces.length === 0
@@ -59,17 +58,17 @@ export class Pieces {
   }
 
   /**
-   * Move whole frames of the first piece into the memory of a ring.
+   * Copy whole frames of the first piece into the memory of a ring, and forget them.
    *
    * @param room bytes behind `at`, enough for the first frame
    * @returns the position behind them
    */
-  moveInto(ring: Buffer, at: number, room: number): number {
+  moveInto(ring: FrameMemory, at: number, room: number): number {
     const first = this.#pieces[0]!
     const { frames, from, end } = first
-    let to = from
-    while (to < end && frames.behind(to) - from <= room) to = frames.behind(to)
-    ring.set(frames.bytes.subarray(from, to), at)
+    let to = end
+    if (end - from > room) for (to = from; frames.behind(to) - from <= room; ) to = frames.behind(to)
+    ring.floats.set(frames.floats.subarray(from >> 3, to >> 3), at >> 3)
     first.from = to
     this.#bytes -= to - from
     if (to === end) this.#dropFirst()
@@ -78,15 +77,11 @@ export class Pieces {
 
   #dropFirst(): void {
     const { frames } = this.#pieces.shift()!
-    if (frames.bytes.length === this.#pieceBytes) this.#spare = frames
+    if (frames.bytes.length === pieceBytes && this.#spare.length < mostSpare) this.#spare.push(frames)
   }
 
   #memory(bytes: number): FrameMemory {
-    const spare = this.#spare
-    if (bytes <= this.#pieceBytes && spare !== undefined) {
-      this.#spare = undefined
-      return spare
-    }
-    return new FrameMemory(new ArrayBuffer(Math.max(this.#pieceBytes, bytes)))
+    const spare = bytes <= pieceBytes ? this.#spare.pop() : undefined
+    return spare ?? new FrameMemory(new ArrayBuffer(Math.max(bytes, pieceBytes)))
   }
 }

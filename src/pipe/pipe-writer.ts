@@ -1,7 +1,6 @@
 import { systemClock } from '../runtime/clock.js'
 import {
   aligned,
-  type FrameMemory,
   frameCode,
   headBytes,
   lineWord,
@@ -16,11 +15,10 @@ import { longLine } from './long-line.js'
 import { Pieces } from './pieces.js'
 import type { PipeBells, PipeMemory } from './pipe-memory.js'
 
-/** The writer publishes by itself when this much is not published, at a line and at a value: while a loop tracks, the worker takes no processor from it. */
+/** The writer publishes by itself when this much waits, at a line and at a value: while a loop tracks, the worker takes no processor from it. */
 const mostUnpublished = { line: 32_768, value: 524_288 } as const
 /** After so many bytes the writer looks whether the ring is empty, and goes back to its beginning: a pipe that never fills touches few pages. */
 const stretchBytes = 65_536
-const pieceBytes = 65_536
 /** A line above this share of the ring goes in parts. */
 const partsOfRing = 4
 /** Bytes of UTF-8 for a UTF-16 code unit, at most. */
@@ -30,30 +28,28 @@ const bytesPerUnit = 3
 const { utf8Write = Buffer.prototype.write } = Buffer.prototype as { utf8Write?: typeof Buffer.prototype.write }
 
 /**
- * The end of a pipe in the thread that logs. It writes frames into the ring, or, where the reader is behind, into private pieces, which
- * follow when there is room. The reader sees nothing before it is published.
+ * The end of a pipe in the thread that logs. It writes frames into private pieces, and copies them into the ring when they are published. Memory
+ * that the other thread has just read is slow to write: a frame in a piece takes half the time.
  */
 export class PipeWriter {
   readonly #memory: PipeMemory
   readonly #bells: PipeBells
   readonly #capacity: number
   readonly #longest: number
-  readonly #pieces: Pieces
-  /** Where it writes: the ring, or the last piece. */
+  readonly #pieces = new Pieces()
+  /** Of the last piece, where it writes. */
   #ints: Int32Array
   #floats: Float64Array
   #bytes: Buffer
-  #at: number
-  /** Frames that end before this need no look at anything else. */
+  #at = 0
+  /** Frames that end before this have room there. */
   #limit = 0
-  /** True where it writes into the last piece. */
-  #inPiece = false
-  /** Up to here the ring is free, behind the last place where it looked. */
-  #end = 0
   /** Bytes that waited for room after the last time when all was published that had some. */
   #waitingBefore = 0
   /** The reader sees the ring up to here. */
   #published: number
+  /** Up to here the ring is free, behind the last place where it looked. */
+  #end = 0
   /** Behind the last frame of a lap: the rest of the ring is a pad. */
   #lapEnd: number
 
@@ -63,16 +59,13 @@ export class PipeWriter {
     this.#capacity = memory.capacity
     this.#lapEnd = this.#capacity
     this.#longest = this.#capacity / partsOfRing
-    // Whatever fits into a piece fits into the ring.
-    this.#pieces = new Pieces(Math.min(pieceBytes, this.#longest))
     this.#published = memory.get('written')
-    this.#at = this.#published
     this.#ints = memory.frames.ints
     this.#floats = memory.frames.floats
     this.#bytes = memory.frames.bytes
   }
 
-  /** True while the ring had no room for some of the frames. */
+  /** True while frames are not in the ring: after {@link publish} for want of room. */
   get waits(): boolean {
     return !this.#pieces.isEmpty
   }
@@ -80,7 +73,7 @@ export class PipeWriter {
   /** Bytes of the frames that the reader has not taken. */
   get bytes(): number {
     this.#tellEnd()
-    const end = this.#pieces.isEmpty ? this.#at : this.#published
+    const end = this.#published
     const read = this.#memory.get('read')
     return (end < read ? this.#lapEnd : 0) + end - read + this.#pieces.bytes
   }
@@ -110,14 +103,12 @@ export class PipeWriter {
   /** Lone surrogates become the replacement character. */
   text(head: TextHead, text: string): void {
     let most = aligned(textAt + text.length * bytesPerUnit)
-    if (this.#at + most > this.#limit) {
-      if (most > this.#longest) most = aligned(textAt + Buffer.byteLength(text))
-      if (most > this.#longest) {
-        this.#longLine(head, text)
-        return
-      }
-      this.#makeRoom(most, mostUnpublished.line)
+    if (most > this.#longest) most = aligned(textAt + Buffer.byteLength(text))
+    if (most > this.#longest) {
+      this.#longLine(head, text)
+      return
     }
+    if (this.#at + most > this.#limit) this.#makeRoom(most, mostUnpublished.line)
     const at = this.#at
     this.#ints[(at >> 2) + 1] = lineWord(head)
     this.#floats[(at >> 3) + 1] = head.time
@@ -127,8 +118,11 @@ export class PipeWriter {
 
   /** Show the reader the frames for which the ring has room, and ring its bell. */
   publish(): void {
-    if (!this.#pieces.isEmpty) this.#movePieces()
-    else if (this.#showRing()) this.#bells.bell.ring()
+    for (let goesOn = !this.#pieces.isEmpty; goesOn; ) {
+      goesOn = this.#movePieces() && !this.#pieces.isEmpty
+      // Last: where the bell is a call, it makes room, and may lead to records.
+      this.#bells.bell.ring()
+    }
     this.#waitingBefore = this.#pieces.bytes
   }
 
@@ -142,12 +136,7 @@ export class PipeWriter {
     for (;;) {
       this.publish()
       if (this.#pieces.isEmpty) return true
-      if (
-        !this.#bells.room.wait(
-          () => this.#place(this.#published, this.#pieces.firstBytes) !== -1,
-          until - systemClock.now(),
-        )
-      )
+      if (!this.#bells.room.wait(() => this.#place(this.#pieces.firstBytes) !== -1, until - systemClock.now()))
         return false
     }
   }
@@ -160,49 +149,56 @@ export class PipeWriter {
   }
 
   #longLine(head: TextHead, text: string): void {
-    if (this.#pieces.isEmpty) this.#showRing()
     this.#tellEnd()
     this.#pieces.add(longLine(head, text, this.#longest - 2 * headBytes))
-    this.#inPiece = false
     this.#limit = 0
-    this.#movePieces()
+    this.publish()
   }
 
-  /** Find room for a frame, wherever there is some. */
+  /** Find room for a frame in a piece. */
   #makeRoom(bytes: number, most: number): void {
     this.#tellEnd()
-    const gathered = this.#pieces.isEmpty ? this.#unpublished : this.#pieces.bytes - this.#waitingBefore
-    if (gathered + bytes > most) this.publish()
-    if (this.#hasRoom(bytes)) return
-    // It comes before what waits. The bell rings when that is published.
-    if (this.#pieces.isEmpty) this.#showRing()
+    if (this.#gathered + bytes > most) this.publish()
+    // The bell may have led to records.
     this.#tellEnd()
-    const piece = this.#pieces.begin(bytes)
-    this.#inPiece = true
-    this.#writeTo(piece, 0)
-    this.#limit = piece.bytes.length
+    if (this.#limit === 0 || this.#at + bytes > this.#bytes.length) this.#begin(bytes)
+    const untilPublished = mostUnpublished.line - (this.#gathered % mostUnpublished.line)
+    this.#limit = Math.min(this.#bytes.length, this.#at + Math.max(bytes, untilPublished))
   }
 
-  #hasRoom(bytes: number): boolean {
-    return this.#at + bytes <= this.#limit || (this.#pieces.isEmpty && this.#enterRing(bytes))
+  #begin(atLeast: number): void {
+    const { ints, floats, bytes } = this.#pieces.begin(atLeast)
+    this.#ints = ints
+    this.#floats = floats
+    this.#bytes = bytes
+    this.#at = 0
   }
 
-  #enterRing(bytes: number): boolean {
-    const at = this.#place(this.#at, bytes)
-    if (at === -1) return false
-    this.#at = at
-    this.#end = Math.min(this.#end, at + Math.max(bytes, stretchBytes))
-    this.#limit = Math.min(
-      this.#end,
-      at + Math.max(bytes, mostUnpublished.line - (this.#unpublished % mostUnpublished.line)),
-    )
+  /** Bytes that have not been published, and do not wait for room. */
+  get #gathered(): number {
+    return this.#pieces.bytes - this.#waitingBefore
+  }
+
+  /** Move what has room in the ring. False where nothing has. */
+  #movePieces(): boolean {
+    const before = this.#published
+    this.#tellEnd()
+    for (let at = 0; !this.#pieces.isEmpty; ) {
+      at = this.#place(this.#pieces.firstBytes)
+      if (at === -1) break
+      const behind = this.#pieces.moveInto(this.#memory.frames, at, this.#end - at)
+      this.#published = behind === this.#capacity ? 0 : behind
+    }
+    if (this.#pieces.isEmpty) this.#limit = 0
+    if (this.#published === before) return false
+    this.#memory.set('written', this.#published)
     return true
   }
 
-  /** Where in the ring a frame has room: at `at`, or else at the beginning; -1 without room. Sets `#end`. */
-  #place(at: number, bytes: number): number {
+  /** Where in the ring a frame has room: behind what is published, or else at the beginning; -1 without room. Sets `#end`. */
+  #place(bytes: number): number {
     const read = this.#memory.get('read')
-    const start = at === this.#capacity ? 0 : at
+    const start = this.#published
     const isFreeBefore = read <= start && bytes < read
     if (read <= start) this.#lapEnd = this.#capacity
     this.#end = read > start ? read - 8 : this.#capacity - (read === 0 ? 8 : 0)
@@ -216,58 +212,9 @@ export class PipeWriter {
     return 0
   }
 
-  #movePieces(): void {
-    while (!this.#pieces.isEmpty) {
-      this.#tellEnd()
-      const at = this.#place(this.#published, this.#pieces.firstBytes)
-      if (at === -1) {
-        this.#bells.bell.ring()
-        return
-      }
-      const behind = this.#pieces.moveInto(this.#memory.frames.bytes, at, this.#end - at)
-      this.#show(behind)
-      if (this.#pieces.isEmpty) this.#returnToRing()
-      // Last: where the bell is a call, it may lead to records.
-      this.#bells.bell.ring()
-    }
-  }
-
-  #returnToRing(): void {
-    this.#inPiece = false
-    this.#writeTo(this.#memory.frames, this.#published)
-    this.#end = this.#at
-    this.#limit = this.#at
-  }
-
-  #writeTo({ ints, floats, bytes }: FrameMemory, at: number): void {
-    this.#ints = ints
-    this.#floats = floats
-    this.#bytes = bytes
-    this.#at = at
-  }
-
-  /** False where the reader has seen all that is in the ring. */
-  #showRing(): boolean {
-    if (this.#at === this.#published) return false
-    this.#show(this.#at)
-    this.#at = this.#published
-    // It went on at the beginning, where nobody has looked yet.
-    if (this.#at === 0) this.#end = 0
-    this.#limit = Math.min(this.#end, this.#at + mostUnpublished.line)
-    return true
-  }
-
-  #show(behind: number): void {
-    this.#published = behind === this.#capacity ? 0 : behind
-    this.#memory.set('written', this.#published)
-  }
-
+  /** Nothing is written behind the last frame of a piece that is complete. */
   #tellEnd(): void {
-    if (this.#inPiece) this.#pieces.endsAt(this.#at)
-  }
-
-  get #unpublished(): number {
-    return (this.#at - this.#published + this.#capacity) % this.#capacity
+    if (this.#limit > 0) this.#pieces.endsAt(this.#at)
   }
 }
 

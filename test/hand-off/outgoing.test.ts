@@ -152,11 +152,12 @@ describe('what goes out', () => {
     expect(seen()).toHaveLength(0)
     line('d'.repeat(10_000))
     expect(seen()).toHaveLength(3)
-    for (let eventId = 0; eventId < 3000; eventId++) outgoing.value(eventId, 0)
-    expect(seen().length).toBeGreaterThan(0)
+    // Values gather for longer.
+    for (let eventId = 0; eventId < 2000; eventId++) outgoing.value(eventId, 0)
+    expect(seen()).toHaveLength(0)
     expect(state.handedOver).toBe(0)
     await settle()
-    expect(seen().at(-1)).toBe(2999)
+    expect(seen().at(-1)).toBe(1999)
     expect(state.handedOver).toBe(1)
   })
 

@@ -139,16 +139,23 @@ describe('a pipe whose writer dies', () => {
   /** The memory of a pipe in which the writer dies instead of a store. */
   function dyingMemory(memory: PipeMemory, number: number): PipeMemory {
     let stores = 0
-    const dying = <View extends object>(view: View): View =>
-      new Proxy(view, {
-        set(target, index, value) {
-          if (++stores === number) throw new Death()
-          return Reflect.set(target, index, value)
-        },
-      })
-    const { ints, floats } = memory.frames
-    const seen = Object.create(memory.frames, { ints: { value: dying(ints) }, floats: { value: dying(floats) } })
-    return Object.create(memory, { frames: { value: seen } })
+    const store = <Result>(change: () => Result): Result => {
+      if (++stores === number) throw new Death()
+      return change()
+    }
+    const { ints: all } = memory.frames
+    const ints = new Proxy(all, {
+      set: (target, index, value) => store(() => Reflect.set(target, index, value)),
+    })
+    const floats = {
+      set(source: Float64Array, at: number) {
+        const words = new Int32Array(source.buffer, source.byteOffset, source.length * 2)
+        for (const [index, word] of words.entries()) ints[at * 2 + index] = word
+      },
+    }
+    const seen = Object.create(memory.frames, { ints: { value: ints }, floats: { value: floats } })
+    const set: PipeMemory['set'] = (...about) => store(() => memory.set(...about))
+    return Object.create(memory, { frames: { value: seen }, set: { value: set } })
   }
 
   it('at any store shows whole frames alone', () => {

@@ -2,9 +2,8 @@ import { EventEmitter } from 'node:events'
 import { fieldsForLine, lineWith } from '../context/line-context.js'
 import { IdlePort } from '../engine/idle.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
-import type { EngineLease } from '../process/engine-lease.js'
 import { installProcessHooks } from '../process/install.js'
-import { leaseFor } from '../process/late-lease.js'
+import { leaseFor, type UserLease } from '../process/lease.js'
 import { LevelNames } from '../records/level.js'
 import type { PinoStyle } from '../records/pino-line.js'
 import { currentGate, type LevelGate, levelGate } from './level-gate.js'
@@ -56,7 +55,7 @@ export class SluicePinoStream extends EventEmitter {
   lastMsg: unknown
   /** Set by pino. Not used. */
   lastTime: unknown
-  readonly #lease: EngineLease
+  readonly #lease: UserLease
   /** Others come where variables are set late. */
   #options: ResolvedOptions
   #kinds = new WeakMap<PinoLevels, LineKind>()
@@ -67,7 +66,7 @@ export class SluicePinoStream extends EventEmitter {
   #ended = false
 
   /** @internal */
-  constructor(lease: EngineLease) {
+  constructor(lease: UserLease) {
     super()
     this.#lease = lease
     this.#options = lease.options
@@ -76,7 +75,7 @@ export class SluicePinoStream extends EventEmitter {
       const { levels } = message.config ?? {}
       if (levels !== undefined) this.#configs.set(levels, message.config ?? {})
       // An unknown level of the code throws where the logger is made.
-      if (lease.sources?.level !== 'SLUICE_LEVEL') levelGate(lease.options.level, levels?.values)
+      if (lease.sources.level !== 'SLUICE_LEVEL') levelGate(lease.options.level, levels?.values)
     })
   }
 
@@ -163,7 +162,7 @@ export class SluicePinoStream extends EventEmitter {
         names: new LevelNames(levels.labels),
         passes: currentGate({
           level: this.#options.level,
-          source: this.#lease.sources?.level,
+          source: this.#lease.sources.level,
           values: levels.values,
           report: (text) => this.#lease.engine.misused('SLUICE_CONFIG_INVALID', text),
         }),

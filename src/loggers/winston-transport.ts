@@ -3,8 +3,7 @@ import { fieldsForLine, lineWith, valuesOf } from '../context/line-context.js'
 import { IdlePort } from '../engine/idle.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { table } from '../options/table.js'
-import type { EngineLease } from '../process/engine-lease.js'
-import { leaseFor } from '../process/late-lease.js'
+import { type Lease, leaseFor } from '../process/lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
 import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
 import { WrittenLines } from '../records/winston-line.js'
@@ -49,7 +48,7 @@ const transportOptions: ReadonlySet<string> = new Set([
 export class SluiceTransport extends Transport {
   /** Set by winston: the levels of the logger, by name. */
   declare readonly levels?: Record<string, number>
-  #lease: EngineLease
+  #lease: Lease
   /** The end of the leases before. */
   #earlier: Promise<unknown> = Promise.resolve()
   /** Others come where variables are set late. */

@@ -3,8 +3,7 @@ import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { type DrainOptions, drainTime } from '../engine/ports.js'
 import type { SluiceOptions } from '../options/options.js'
 import { configure, configureOrOff } from '../process/configure.js'
-import type { EngineLease } from '../process/engine-lease.js'
-import { leaseFor, leaseLate } from '../process/late-lease.js'
+import { Lease, leaseFor } from '../process/lease.js'
 import { processRegistry } from '../process/registry.js'
 import { type Tracked, Tracker, type TrackOptions, trackedBy } from './tracker.js'
 
@@ -90,14 +89,14 @@ export interface Sluice extends AsyncDisposable {
  * @throws {ConfigError} for an option or variable that is invalid, missing or unknown
  */
 export function createSluice(options: SluiceOptions = {}): Sluice {
-  return new LeasedSluice(leaseLate(configure(options, 'values'), () => configureOrOff(options, 'values')))
+  return new LeasedSluice(new Lease(configure(options, 'values'), () => configureOrOff(options, 'values')))
 }
 
 class LeasedSluice implements Sluice {
-  readonly #lease: EngineLease
+  readonly #lease: Lease
   readonly #tracker: Tracker
 
-  constructor(lease: EngineLease) {
+  constructor(lease: Lease) {
     this.#lease = lease
     this.#tracker = new Tracker(lease)
   }

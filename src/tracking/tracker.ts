@@ -1,5 +1,5 @@
 import { quoted } from '../errors/text-of.js'
-import type { EngineLease } from '../process/engine-lease.js'
+import type { UserLease } from '../process/lease.js'
 import { eventKeyRule, isEventKey, maxEventKeyChars } from '../records/event-key.js'
 import { isTime } from '../records/time.js'
 import { ownField } from '../runtime/own-fields.js'
@@ -19,10 +19,10 @@ export interface TrackOptions {
 
 /** Records occurrences of events: one value record for each call. */
 export class Tracker {
-  readonly #lease: EngineLease
+  readonly #lease: UserLease
   readonly #told = new Set<string>()
 
-  constructor(lease: EngineLease) {
+  constructor(lease: UserLease) {
     this.#lease = lease
   }
 

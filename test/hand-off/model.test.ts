@@ -4,7 +4,7 @@ import type { Machine } from '../../src/engine/machine.js'
 import { HandOff } from '../../src/hand-off/hand-off.js'
 import { SluicePinoStream } from '../../src/loggers/pino-stream.js'
 import { configure } from '../../src/process/configure.js'
-import type { EngineLease } from '../../src/process/engine-lease.js'
+import type { UserLease } from '../../src/process/lease.js'
 import { Tracker } from '../../src/tracking/tracker.js'
 import { addsUp } from '../support/delivery.js'
 import { type Death, FakeThread } from '../support/fake-thread.js'
@@ -21,9 +21,10 @@ const pipeBytes = 4096
 const graceMs = { flush: 10, close: 10, park: 400 }
 
 /** One of several users of an engine. The last one that releases it closes it. */
-class SharedLease implements EngineLease {
+class SharedLease implements UserLease {
   readonly engine: HandOff
   readonly options
+  readonly sources = {}
   released = false
   readonly #users: Set<SharedLease>
 

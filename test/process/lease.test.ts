@@ -3,7 +3,7 @@ import { IdlePort } from '../../src/engine/idle.js'
 import { health } from '../../src/metrics/health.js'
 import { resolve } from '../../src/options/resolve.js'
 import { configureOrOff } from '../../src/process/configure.js'
-import { leaseFor, leaseLate } from '../../src/process/late-lease.js'
+import { Lease, leaseFor } from '../../src/process/lease.js'
 import { systemClock } from '../../src/runtime/clock.js'
 
 const set = {
@@ -56,7 +56,7 @@ describe('a lease that is off for want of variables', () => {
 
   it('resolves the options again only where a variable has changed, and stays off while one is wrong', () => {
     const again = vi.fn(() => configureOrOff({}, 'values'))
-    const lease = leaseLate(configureOrOff({}, 'values'), again)
+    const lease = new Lease(configureOrOff({}, 'values'), again)
     for (let second = 0; second < 3; second++) {
       tick()
       expect(isOff(lease)).toBe(true)
@@ -87,7 +87,7 @@ describe('a lease that is off for want of variables', () => {
   })
 
   it('never fails a call for a configuration that came later', () => {
-    const lease = leaseLate(configureOrOff({}, 'values'), () => {
+    const lease = new Lease(configureOrOff({}, 'values'), () => {
       throw new Error('odd')
     })
     setAll()
@@ -110,7 +110,7 @@ describe('a lease that is off for want of variables', () => {
   it('is not made where Sluice was turned off: later variables change nothing', () => {
     const resolution = resolve({ disabled: true }, { environment: {}, needs: 'values' })
     const again = vi.fn(() => resolution)
-    const lease = leaseLate(resolution, again)
+    const lease = new Lease(resolution, again)
     setAll()
     tick()
     expect(isOff(lease)).toBe(true)

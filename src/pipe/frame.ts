@@ -46,6 +46,8 @@ const eventAt = 16
 export const styleAt = 16
 /** A frame of a value is as long; the key of a keyed one begins there. */
 export const valueBytes = 24
+/** The first eight bytes of a value's frame, which is one store then. */
+export const valueHead = new Float64Array(new Int32Array([valueBytes, valueCode]).buffer)[0]!
 export const textAt = 20
 /** Behind the number of bytes that parts have. */
 export const endTextAt = 24

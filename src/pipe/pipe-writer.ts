@@ -9,7 +9,7 @@ import {
   type TextHead,
   textAt,
   valueBytes,
-  valueCode,
+  valueHead,
 } from './frame.js'
 import { longLine } from './long-line.js'
 import { Pieces } from './pieces.js'
@@ -82,10 +82,10 @@ export class PipeWriter {
   value(eventId: number, milliseconds: number): void {
     if (this.#at + valueBytes > this.#limit) this.#makeRoom(valueBytes, mostUnpublished.value)
     const at = this.#at
-    this.#ints[at >> 2] = valueBytes
-    this.#ints[(at >> 2) + 1] = valueCode
-    this.#floats[(at >> 3) + 1] = milliseconds
-    this.#floats[(at >> 3) + 2] = eventId
+    const place = at >> 3
+    this.#floats[place] = valueHead
+    this.#floats[place + 1] = milliseconds
+    this.#floats[place + 2] = eventId
     this.#at = at + valueBytes
   }
 

@@ -6,16 +6,26 @@ const modes = ['flush', 'park', 'close'] as const
 /** `flush`: send what waits. `park`: the process may end next, so say what is held back, and leave the rest to the spool. `close`: for good. */
 export type DrainMode = (typeof modes)[number]
 
-/** A drain, as its engine is asked for it. */
-export interface Ask {
-  readonly number: number
+/** A drain, as somebody asks for it. */
+export interface Asked {
   readonly mode: DrainMode
   /** On the clock that all threads share, in milliseconds. */
   readonly until: number
-  /** True where a service is not waited for at whose address nothing has ever listened. */
+  /** True where a service is not waited for at whose address nothing has ever listened. @default false */
+  readonly brief?: boolean | undefined
+  /** Records that the engine must have taken before. @default none */
+  readonly after?: number
+}
+
+/** The same, as its engine gets it. */
+export interface Ask extends Required<Asked> {
+  readonly number: number
   readonly brief: boolean
-  /** Records that the engine must have taken before. */
-  readonly after: number
+}
+
+/** The time that the engine has for it. */
+export function timeFor({ until, brief }: Ask, now: number): { readonly timeoutMs: number; readonly brief: boolean } {
+  return { timeoutMs: Math.max(0, until - now), brief }
 }
 
 /** The surroundings of a thread. */
@@ -106,7 +116,7 @@ export class ControlBlock {
   }
 
   /** Ask the engine for a drain. @returns its number */
-  ask({ mode, until, brief, after = 0 }: Omit<Ask, 'number' | 'after'> & { readonly after?: number }): number {
+  ask({ mode, until, brief = false, after = 0 }: Asked): number {
     const number = this.#ticket()
     const { ints, floats } = this.#slot(number)
     // Whoever reads the slot meanwhile finds no drain in it.

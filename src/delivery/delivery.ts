@@ -193,7 +193,7 @@ export class Delivery {
    * Take no more, flush, then release everything. Records that could not be delivered by then are left to the disk, else counted as
    * dropped by `shutdown`. Every call gives the same promise; the earliest of their deadlines counts.
    */
-  close(time: Omit<FlushTime, 'holdsProcess'>): Promise<Ledger> {
+  close(time: FlushTime): Promise<Ledger> {
     if (this.#closing === undefined) {
       this.#bounds.close()
       const drain = this.#drain(time, { last: true })
@@ -213,30 +213,21 @@ export class Delivery {
   }
 
   /**
-   * Deliver without returning to the event loop, until `timeoutMs` at most, for a process that is ending. The result is called again and
+   * Deliver without returning to the event loop, within the time, for a process that is ending. The result is called again and
    * again: it turns the loop for so many milliseconds at most, and returns true when nothing more can be done, or no time is left.
    * Afterwards only the ledger may be asked for. It counts as queued what could not be delivered.
    */
-  drainSync(
-    loop: Loop & { turn(waitMs: number): void },
-    sender: Sender,
-    { timeoutMs, brief = false }: Omit<FlushTime, 'holdsProcess'>,
-  ): (waitMs: number) => boolean {
+  drainSync(loop: Loop & { turn(waitMs: number): void }, sender: Sender, time: FlushTime): (waitMs: number) => boolean {
     this.#bounds.close()
     this.#intake.close()
     this.#sender = sender
     this.#driver.moveTo(loop, sender)
     let isOver = false
-    this.#driver.drain(
-      { timeoutMs, brief },
-      {
-        last: true,
-        drained: () => {
-          this.#driver.stop()
-          isOver = true
-        },
-      },
-    )
+    const drained = () => {
+      this.#driver.stop()
+      isOver = true
+    }
+    this.#driver.drain(time, { last: true, drained })
     return (waitMs) => {
       if (!isOver) loop.turn(waitMs)
       return isOver

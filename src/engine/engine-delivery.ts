@@ -75,7 +75,7 @@ export class EngineDelivery extends Delivery {
     return this.stats()
   }
 
-  override close(time: Omit<FlushTime, 'holdsProcess'>): Promise<Ledger> {
+  override close(time: FlushTime): Promise<Ledger> {
     if (this.#closing === undefined) this.#spool?.look()
     const closed = super.close(time)
     this.#closing ??= closed.then(() => {
@@ -92,7 +92,7 @@ export class EngineDelivery extends Delivery {
   }
 
   /** Deliver while this thread is blocked. What is left stays queued: {@link leave} comes next. */
-  endSync({ timeoutMs, brief }: Omit<FlushTime, 'holdsProcess'>): EndStep {
+  endSync({ timeoutMs, ...time }: FlushTime): EndStep {
     const { loop, startExit } = this.#plan
     const deadline = loop.now() + timeoutMs
     const { queued, inFlight } = this.stats()
@@ -103,7 +103,7 @@ export class EngineDelivery extends Delivery {
       this.failed(noThread)
       return () => true
     }
-    const step = this.drainSync(exit.loop, exit.sender, { timeoutMs: deadline - loop.now(), brief })
+    const step = this.drainSync(exit.loop, exit.sender, { ...time, timeoutMs: deadline - loop.now() })
     return (waitMs) => {
       if (!step(waitMs)) return false
       const trouble = exit.trouble()

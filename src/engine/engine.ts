@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { ControlBlock } from '../control/control-block.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
+import type { FlushTime } from '../delivery/plan.js'
 import { ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
@@ -19,15 +20,16 @@ import { type EngineReporter, type EngineSetting, lanesOf } from './engine-setti
 import { LogIntake } from './log-intake.js'
 import { thisMachine } from './machine.js'
 import { nothingListens } from './nothing-listens.js'
-import type {
-  AcceptanceWatch,
-  BodyWriter,
-  EndOptions,
-  EndStep,
-  FlushOptions,
-  KeyedValue,
-  PinoLine,
-  RecordPort,
+import {
+  type AcceptanceWatch,
+  type BodyWriter,
+  type EndOptions,
+  type EndStep,
+  type FlushOptions,
+  type KeyedValue,
+  type PinoLine,
+  type RecordPort,
+  timeOf,
 } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 
@@ -225,28 +227,27 @@ export class Engine implements RecordPort {
     return this.#delivery.whenRoom(bytes)
   }
 
-  flush({ timeoutMs, holdsProcess, brief = timeoutMs === undefined }: FlushOptions = {}): Promise<Ledger> {
-    const time = { timeoutMs: timeoutMs ?? this.options.shutdownTimeoutMs, holdsProcess, brief }
-    return this.#delivery.flush(time)
+  flush(options?: FlushOptions): Promise<Ledger> {
+    return this.#delivery.flush(timeOf(options, this.options))
   }
 
-  park({ timeoutMs, brief = timeoutMs === undefined }: EndOptions = {}): Promise<Ledger> {
+  park(options?: EndOptions): Promise<Ledger> {
     this.#logs.tell()
-    return this.flush({ timeoutMs: this.#beforeParking(timeoutMs), brief }).then(() => {
+    return this.#delivery.flush(this.#beforeParking(options)).then(() => {
       this.#delivery.park()
       this.#reporter.tellAll()
       return this.stats()
     })
   }
 
-  close({ timeoutMs, brief = timeoutMs === undefined }: EndOptions = {}): Promise<Ledger> {
-    this.#closing ??= this.#close(timeoutMs, brief)
+  close(options?: EndOptions): Promise<Ledger> {
+    this.#closing ??= this.#close(this.#beforeParking(options))
     return this.#closing
   }
 
-  #close(timeoutMs: number | undefined, brief: boolean): Promise<Ledger> {
+  #close(time: FlushTime): Promise<Ledger> {
     this.#logs.end()
-    return this.#delivery.close({ timeoutMs: this.#beforeParking(timeoutMs), brief }).then((ledger) => {
+    return this.#delivery.close(time).then((ledger) => {
       this.#reporter.ended(ledger.lanes)
       if (this.options.debug && this.#delivery.book.showsLast()) printLine(ledgerLine(ledger))
       return ledger
@@ -254,8 +255,9 @@ export class Engine implements RecordPort {
   }
 
   /** The time for requests: at the deadline, what is left must be on disk and counted as spooled. */
-  #beforeParking(timeoutMs = this.options.shutdownTimeoutMs): number {
-    return timeoutMs - parkingMs(timeoutMs, this.options)
+  #beforeParking(options: EndOptions | undefined): FlushTime {
+    const time = timeOf(options, this.options)
+    return { ...time, timeoutMs: time.timeoutMs - parkingMs(time.timeoutMs, this.options) }
   }
 
   ending(): void {
@@ -267,10 +269,9 @@ export class Engine implements RecordPort {
   }
 
   /** Another thread makes the requests while this one is blocked. What is left then stays on disk, where there is a spool. */
-  endSync(options: EndOptions = {}): EndStep {
-    const { timeoutMs = this.options.shutdownTimeoutMs, brief = options.timeoutMs === undefined } = options
+  endSync(options?: EndOptions): EndStep {
     this.#logs.end()
-    const step = this.#delivery.endSync({ timeoutMs, brief })
+    const step = this.#delivery.endSync(timeOf(options, this.options))
     return (waitMs) => {
       if (!step(waitMs)) return false
       this.#reporter.tellAll()

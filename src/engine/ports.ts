@@ -1,4 +1,5 @@
 import type { LaneName, Ledger } from '../delivery/ledger.js'
+import type { FlushTime } from '../delivery/plan.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
@@ -28,6 +29,14 @@ export interface EndOptions extends DrainOptions {
 export interface FlushOptions extends EndOptions {
   /** False where the process may end before the flush does. @default true */
   readonly holdsProcess?: boolean | undefined
+}
+
+/** The time of a drain that an application or the end of its process asks for. */
+export function timeOf(
+  { timeoutMs, brief = timeoutMs === undefined, holdsProcess }: FlushOptions = {},
+  { shutdownTimeoutMs }: Pick<ResolvedOptions, 'shutdownTimeoutMs'>,
+): FlushTime {
+  return { timeoutMs: timeoutMs ?? shutdownTimeoutMs, brief, holdsProcess }
 }
 
 /** Clean up a time that an application gave: no number and NaN count as not given, a negative time as 0. */

@@ -1,24 +1,5 @@
 import type { DrainMode } from '../control/control-block.js'
-import type { FlushOptions } from '../engine/ports.js'
 import type { Clock } from '../runtime/clock.js'
-
-/** The time of a drain, and how it is made. */
-export interface DrainTime {
-  /** Time left until its deadline. */
-  readonly timeoutMs: number
-  /** True where the process stays alive until the answer, or the deadline. @default true */
-  readonly holdsProcess?: boolean | undefined
-  /** True where a service is not waited for at whose address nothing has ever listened. */
-  readonly brief: boolean
-}
-
-/** The time of a drain that an application or the end of its process asks for. */
-export function timeOf(
-  { timeoutMs, brief = timeoutMs === undefined, holdsProcess }: FlushOptions = {},
-  { shutdownTimeoutMs }: { readonly shutdownTimeoutMs: number },
-): DrainTime {
-  return { timeoutMs: timeoutMs ?? shutdownTimeoutMs, brief, holdsProcess }
-}
 
 /** Tells the whole milliseconds that are left of a time which begins now. */
 export function timeLeft(clock: Clock, timeoutMs: number): () => number {

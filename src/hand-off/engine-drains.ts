@@ -1,7 +1,8 @@
-import { ControlBlock, type ControlPorts, type DrainMode } from '../control/control-block.js'
+import { type Asked, ControlBlock, type ControlPorts, type DrainMode, timeFor } from '../control/control-block.js'
+import type { FlushTime } from '../delivery/plan.js'
 import type { Engine } from '../engine/engine.js'
 import type { EndStep } from '../engine/ports.js'
-import { type DrainTime, drainGraceMs, endGraceOf } from './drain-times.js'
+import { drainGraceMs, endGraceOf } from './drain-times.js'
 
 /** Of the sixteen drains that may be open in a block. */
 const mostFlushes = 12
@@ -31,7 +32,7 @@ export class EngineDrains {
   }
 
   /** @param after records that the engine must have taken before */
-  async ask(mode: DrainMode, { timeoutMs, holdsProcess = true, brief }: DrainTime, after: number): Promise<void> {
+  async ask(mode: DrainMode, { timeoutMs, holdsProcess = true, brief }: FlushTime, after: number): Promise<void> {
     const until = this.#ports.processNow() + timeoutMs
     const giveUpAt = until + drainGraceMs(mode, timeoutMs)
     const isFlush = mode === 'flush'
@@ -52,7 +53,7 @@ export class EngineDrains {
   }
 
   /** At the end of the process: close the engine while this thread is blocked. */
-  closeSync({ timeoutMs, brief }: DrainTime, after: number): EndStep {
+  closeSync({ timeoutMs, brief }: FlushTime, after: number): EndStep {
     const { processNow } = this.#ports
     const until = processNow() + timeoutMs
     const giveUpAt = until + endGraceOf(timeoutMs)
@@ -74,9 +75,8 @@ export class EngineDrains {
   /** The engine is in this thread from now on: it makes the drains that are open, or wait for their turn. Later ones need no number. */
   makeIn(engine: Engine): void {
     const { processNow } = this.#ports
-    this.#stop = this.#block.whenAsked(({ number, mode, until, brief }) => {
-      const timeoutMs = Math.max(0, until - processNow())
-      void engine[mode]({ timeoutMs, brief }).then(() => this.#block.answer(number))
+    this.#stop = this.#block.whenAsked((ask) => {
+      void engine[ask.mode](timeFor(ask, processNow())).then(() => this.#block.answer(ask.number))
     })
   }
 
@@ -96,7 +96,7 @@ export class EngineDrains {
     })
   }
 
-  #ask(mode: DrainMode, how: { readonly until: number; readonly brief: boolean; readonly after: number }): number {
+  #ask(mode: DrainMode, how: Omit<Asked, 'mode'>): number {
     // A worker that has closed the engine hears no other drain.
     if (mode === 'close' && this.#close !== undefined) return this.#close
     const drain = this.#block.ask({ mode, ...how })

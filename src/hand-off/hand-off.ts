@@ -2,21 +2,23 @@ import { randomUUID } from 'node:crypto'
 import { ControlBlock, type DrainMode } from '../control/control-block.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
+import type { FlushTime } from '../delivery/plan.js'
 import { type Listeners, ownListeners, Reporter } from '../diagnostics/reporter.js'
 import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import { Engine } from '../engine/engine.js'
 import { lanesOf } from '../engine/engine-setting.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
 import { nothingListens } from '../engine/nothing-listens.js'
-import type {
-  AcceptanceWatch,
-  EndOptions,
-  EndStep,
-  FlushOptions,
-  KeyedValue,
-  LineSink,
-  PinoLine,
-  RecordPort,
+import {
+  type AcceptanceWatch,
+  type EndOptions,
+  type EndStep,
+  type FlushOptions,
+  type KeyedValue,
+  type LineSink,
+  type PinoLine,
+  type RecordPort,
+  timeOf,
 } from '../engine/ports.js'
 import { warning } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
@@ -29,7 +31,7 @@ import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
-import { type DrainTime, endGraceMs, timeLeft, timeOf } from './drain-times.js'
+import { endGraceMs, timeLeft } from './drain-times.js'
 import { EngineDrains } from './engine-drains.js'
 import { EngineSink } from './frame-sink.js'
 import { nextModes } from './hand-off-mode.js'
@@ -267,7 +269,7 @@ export class HandOff implements RecordPort, EngineClient {
     return enginePlan(this.options, { ...memory, styles, diskIsStalled })
   }
 
-  async #close(time: DrainTime): Promise<Ledger> {
+  async #close(time: FlushTime): Promise<Ledger> {
     // Later records are refused: `closed` is true as soon as this method has returned its promise.
     await this.#drain('close', time)
     this.#mode.enter('closed')
@@ -299,7 +301,7 @@ export class HandOff implements RecordPort, EngineClient {
   }
 
   /** Ask the engine for a drain, whichever thread it is in. Resolves by its deadline, whatever that does. */
-  async #drain(mode: DrainMode, time: DrainTime): Promise<void> {
+  async #drain(mode: DrainMode, time: FlushTime): Promise<void> {
     this.#outgoing.handOver()
     if (this.#inline !== undefined) {
       await this.#inline[mode](time)

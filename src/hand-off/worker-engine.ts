@@ -1,4 +1,4 @@
-import { type Ask, ControlBlock } from '../control/control-block.js'
+import { type Ask, ControlBlock, timeFor } from '../control/control-block.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import { Engine, parkingMs } from '../engine/engine.js'
 import { type EngineSetting, lanesOf } from '../engine/engine-setting.js'
@@ -118,13 +118,14 @@ export class WorkerEngine {
     if (this.#asks.delete(ask)) void this.#drain(ask)
   }
 
-  async #drain({ number, mode, until, brief }: Ask): Promise<void> {
-    const timeoutMs = Math.max(0, until - this.#machine.processNow())
+  async #drain(ask: Ask): Promise<void> {
+    const { number, mode } = ask
+    const time = timeFor(ask, this.#machine.processNow())
     if (mode === 'close') {
       this.#isOpen = false
       this.#stopProbing()
     }
-    await Promise.all(this.#engines.map((each) => each[mode]({ timeoutMs, brief })))
+    await Promise.all(this.#engines.map((each) => each[mode](time)))
     if (mode !== 'close') this.#drains.answer(number)
     else {
       for (const stop of this.#stops) stop()

@@ -1,5 +1,5 @@
 import { isMainThread, threadId } from 'node:worker_threads'
-import { type Ask, ControlBlock, type DrainMode } from '../control/control-block.js'
+import { type Ask, ControlBlock, type DrainMode, timeFor } from '../control/control-block.js'
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { loneOption } from '../options/resolve.js'
@@ -224,12 +224,12 @@ export class ProcessEngines {
   }
 
   /** Another thread asks an engine of this one for a drain. */
-  #asked(engine: RegisteredEngine, block: ControlBlock, { number, mode, until, brief }: Ask): void {
-    const timeoutMs = Math.max(0, until - processNow())
-    if (mode === 'park') this.budget.grant(engine, timeoutMs)
-    void engine[mode]({ timeoutMs, brief }).then(() => {
+  #asked(engine: RegisteredEngine, block: ControlBlock, ask: Ask): void {
+    const time = timeFor(ask, processNow())
+    if (ask.mode === 'park') this.budget.grant(engine, time.timeoutMs)
+    void engine[ask.mode](time).then(() => {
       this.#rejections.show()
-      block.answer(number)
+      block.answer(ask.number)
     })
   }
 

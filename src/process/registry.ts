@@ -3,10 +3,10 @@ import type { Ledger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
+import { installEnding } from './ending.js'
 import { ProcessEngines } from './process-engines.js'
 import type { QueueCapacity } from './queue-capacity.js'
 import type { RegisteredEngine } from './registered-engine.js'
-import { installShutdown } from './shutdown.js'
 
 /**
  * The engines of this thread, and through it those of the process. Every copy of the package uses the registry of the copy that was loaded
@@ -68,6 +68,6 @@ function ownRegistry(): ProcessRegistry {
       return ledger
     },
     timeToClose: (engine) => engines.budget.remaining(engine),
-    watchEnd: () => installShutdown(engines),
+    watchEnd: () => installEnding(engines),
   }
 }

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { setCapture } from '../../src/process/capture.js'
+import { Ending } from '../../src/process/ending.js'
 import { ProcessEngines } from '../../src/process/process-engines.js'
-import { Shutdown } from '../../src/process/shutdown.js'
 import { ShutdownBudget } from '../../src/process/shutdown-budget.js'
 import { FakeEngine } from '../support/fake-engine.js'
 import { FakeProcess } from '../support/fake-process.js'
@@ -23,7 +23,7 @@ beforeEach(() => {
   }
   engines = new ProcessEngines({ budget: new ShutdownBudget({ end }), host: new FakeProcess() })
   printed = []
-  new Shutdown(engines, { host: host.host, print: (text) => void printed.push(text) }).install()
+  new Ending(engines, { host: host.host, print: (text) => void printed.push(text) }).install()
 })
 afterEach(() => {
   setCapture(undefined)

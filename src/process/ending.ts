@@ -38,7 +38,7 @@ const pause = new Int32Array(new SharedArrayBuffer(4))
 
 const stalledDisk = 'the disk of the spool does not answer, and the process cannot end before it does: ended by SIGKILL'
 
-export interface ShutdownSetting {
+export interface EndingSetting {
   /** Emits the events of the end. @default the process */
   readonly host?: ProcessHost
   /** Writes one line for people. @default to stderr */
@@ -48,11 +48,11 @@ export interface ShutdownSetting {
 let installed = false
 
 /** Deliver before the process ends. Only the first call in a thread has an effect. */
-export function installShutdown(engines: ProcessEngines): void {
+export function installEnding(engines: ProcessEngines): void {
   if (installed) return
   installed = true
   tellEndIsWatched()
-  new Shutdown(engines).install()
+  new Ending(engines).install()
 }
 
 /**
@@ -62,7 +62,7 @@ export function installShutdown(engines: ProcessEngines): void {
  *     beforeExit ─▶ flush what has time left ─▶ … ─▶ exit, first ─▶ pino ends its streams ─▶ exit, last ─▶ the thread delivers
  *     SIGTERM and others ─▶ drain the process ─▶ deliver what came meanwhile, as at an exit ─▶ the same signal again
  */
-export class Shutdown {
+export class Ending {
   readonly #engines: ProcessEngines
   readonly #host: ProcessHost
   readonly #print: (text: string) => void
@@ -74,7 +74,7 @@ export class Shutdown {
   /** On the clock that all threads share. */
   #signalAt = 0
 
-  constructor(engines: ProcessEngines, { host = hostProcess, print = printLine }: ShutdownSetting = {}) {
+  constructor(engines: ProcessEngines, { host = hostProcess, print = printLine }: EndingSetting = {}) {
     this.#engines = engines
     this.#host = host
     this.#print = print

@@ -148,12 +148,12 @@ export class Ending {
     })
   }
 
-  /** The process dies of a signal: deliver what came during the drain as at an exit, while nothing more can come. */
+  /** The process dies of a signal: deliver what came during the drain, while nothing more can come. */
   #endBySignal(): void {
-    this.#engines.budget.begin(this.#engines.shutdownTimeoutMs, this.#signalAt)
+    this.#startTime(this.#signalAt)
     if (!this.#engines.takeFromStreams(this.#latest))
       this.#print('a worker of pino has not taken its last lines: they are lost')
-    this.#beginEnd({ tellsAll: true })
+    this.#noteLedger({ tellsAll: true })
     this.#end({ streams: true })
   }
 
@@ -166,21 +166,25 @@ export class Ending {
 
   /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
   readonly #begin = (): void => {
-    this.#beginEnd({ tellsAll: this.#comesLast })
-  }
-
-  /** `tellsAll`: this thread tells what all threads lose from now on. */
-  #beginEnd({ tellsAll }: { readonly tellsAll: boolean }): void {
-    const { budget, end, remote } = this.#engines
-    // A thread that ends is not the end of the process.
-    if (isMainThread) budget.begin(this.#engines.shutdownTimeoutMs)
-    if (isMainThread && tellsAll) end.tellHere()
-    // After that: a thread that drops records before it tells them itself.
-    this.#before = this.#engines.stats()
+    const { budget, remote } = this.#engines
+    this.#startTime()
+    this.#noteLedger({ tellsAll: this.#comesLast })
     remote.beginParking()
     const delivering = this.#waiting().filter((engine) => engine.beforeEnd(budget.remaining(engine)))
     for (const engine of delivering) budget.grant(engine)
     this.#waitForProgress(delivering)
+  }
+
+  /** The time of the end runs from now on, or since that moment. A thread that ends is not the end of the process. */
+  #startTime(since?: number): void {
+    if (isMainThread) this.#engines.budget.begin(this.#engines.shutdownTimeoutMs, since)
+  }
+
+  /** `tellsAll`: this thread tells what all threads lose from now on. */
+  #noteLedger({ tellsAll }: { readonly tellsAll: boolean }): void {
+    if (isMainThread && tellsAll) this.#engines.end.tellHere()
+    // After that: a thread that drops records before it tells them itself.
+    this.#before = this.#engines.stats()
   }
 
   /**

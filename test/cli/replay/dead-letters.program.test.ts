@@ -30,6 +30,8 @@ async function leave(lines: number, bucket = 'b'): Promise<void> {
     SLUICE_BUCKET: bucket,
     SLUICE_SPOOL_DIR: dir,
     END: 'itself',
+    // So they are rejected in order.
+    SLUICE_MAX_CONNECTIONS: '1',
   }
   for (const own of [
     { WAY: 'sluicePino', COUNT: String(lines) },

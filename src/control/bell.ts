@@ -86,21 +86,3 @@ export class SharedBell implements Bell {
 export type BellMaker = (words: Int32Array, word: number) => Bell
 
 export const sharedBell: BellMaker = (words, word) => new SharedBell(words, word)
-
-/** A bell within one thread: a ring calls the tasks. Nothing can change while somebody waits. */
-export class DirectBell implements Bell {
-  readonly #tasks = new Set<() => void>()
-
-  ring(): void {
-    for (const task of [...this.#tasks]) task()
-  }
-
-  heard(task: () => void): () => void {
-    this.#tasks.add(task)
-    return () => void this.#tasks.delete(task)
-  }
-
-  wait(condition: () => boolean): boolean {
-    return condition()
-  }
-}

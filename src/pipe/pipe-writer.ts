@@ -118,12 +118,11 @@ export class PipeWriter {
 
   /** Show the reader the frames for which the ring has room, and ring its bell. */
   publish(): void {
-    for (let goesOn = !this.#pieces.isEmpty; goesOn; ) {
-      goesOn = this.#movePieces() && !this.#pieces.isEmpty
-      // Last: where the bell is a call, it makes room, and may lead to records.
-      this.#bells.bell.ring()
-    }
+    if (this.#pieces.isEmpty) return
+    this.#movePieces()
     this.#waitingBefore = this.#pieces.bytes
+    // Last: where the bell is a call, it may lead to records.
+    this.#bells.bell.ring()
   }
 
   /**
@@ -179,20 +178,18 @@ export class PipeWriter {
     return this.#pieces.bytes - this.#waitingBefore
   }
 
-  /** Move what has room in the ring. False where nothing has. */
-  #movePieces(): boolean {
-    const before = this.#published
+  /** Move what has room in the ring: no more than the whole of it, however fast the reader goes on. */
+  #movePieces(): void {
     this.#tellEnd()
-    for (let at = 0; !this.#pieces.isEmpty; ) {
-      at = this.#place(this.#pieces.firstBytes)
+    for (let left = this.#capacity; left > 0 && !this.#pieces.isEmpty; ) {
+      const at = this.#place(this.#pieces.firstBytes)
       if (at === -1) break
-      const behind = this.#pieces.moveInto(this.#memory.frames, at, this.#end - at)
+      const behind = this.#pieces.moveInto(this.#memory.frames, at, Math.min(left, this.#end - at))
+      left -= behind - at
       this.#published = behind === this.#capacity ? 0 : behind
     }
     if (this.#pieces.isEmpty) this.#limit = 0
-    if (this.#published === before) return false
     this.#memory.set('written', this.#published)
-    return true
   }
 
   /** Where in the ring a frame has room: behind what is published, or else at the beginning; -1 without room. Sets `#end`. */

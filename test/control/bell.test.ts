@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { DirectBell, SharedBell } from '../../src/control/bell.js'
+import { SharedBell } from '../../src/control/bell.js'
 import { VirtualClock } from '../support/virtual-clock.js'
 
 const words = () => new Int32Array(new SharedArrayBuffer(8))
@@ -67,22 +67,5 @@ describe('a bell in shared memory', () => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(29)
     expect(asked).toBe(2)
     expect(bell.wait(() => true, 0)).toBe(true)
-  })
-})
-
-describe('a bell that is a call', () => {
-  it('calls those who listen before the ring returns, until they stop', () => {
-    const bell = new DirectBell()
-    const heard: number[] = []
-    const stops = [1, 2].map((number) => bell.heard(() => heard.push(number)))
-    bell.ring()
-    expect(heard).toEqual([1, 2])
-    stops[0]!()
-    bell.ring()
-    expect(heard).toEqual([1, 2, 2])
-  })
-
-  it('holds nobody: nothing changes meanwhile', () => {
-    expect(new DirectBell().wait(() => false)).toBe(false)
   })
 })

@@ -1,4 +1,22 @@
-import { type BellMaker, DirectBell } from '../../src/control/bell.js'
+import type { Bell, BellMaker } from '../../src/control/bell.js'
+
+/** A bell within one thread: a ring calls the tasks. Nothing can change while somebody waits. */
+export class DirectBell implements Bell {
+  readonly #tasks = new Set<() => void>()
+
+  ring(): void {
+    for (const task of [...this.#tasks]) task()
+  }
+
+  heard(task: () => void): () => void {
+    this.#tasks.add(task)
+    return () => void this.#tasks.delete(task)
+  }
+
+  wait(condition: () => boolean): boolean {
+    return condition()
+  }
+}
 
 /** A ring calls the tasks. While this thread waits, the others work. */
 class CalledBell extends DirectBell {

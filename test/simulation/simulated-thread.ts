@@ -113,8 +113,8 @@ export class SimulatedThread {
         this.#waiting.delete(waiting)
         task()
       },
-      // As Node does: a timer may fire up to a millisecond early.
-      late + Math.trunc(delayMs),
+      // As Node does: a timer takes whole milliseconds, one at least, and so may fire early.
+      late + Math.max(1, Math.trunc(delayMs)),
       this,
     )
     return {

@@ -50,8 +50,9 @@ export const word = {
   tickets: 8,
   toldByMain: 9,
   endBeganAt: 10,
+  retired: 12,
 } as const
-const knownWords = 12
+const knownWords = 13
 const firstSlotByte = 64
 const slots = 16
 const slotBytes = 32
@@ -130,7 +131,7 @@ export class ControlBlock {
   }
 
   isAnswered(drain: number): boolean {
-    return Atomics.load(this.#slot(drain).ints, slot.answered) === drain
+    return Atomics.load(this.#slot(drain).ints, slot.answered) === drain || this.#isRetired
   }
 
   /** Resolves when the drain is answered, or `until` is over. `holdsProcess`: nothing else keeps the process alive. */
@@ -179,6 +180,16 @@ export class ControlBlock {
   /** The engine is gone: nobody waits for it any more. */
   answerAll(): void {
     for (const { number } of this.#open()) this.answer(number)
+  }
+
+  /** The engine is closed: whatever anybody asks for from now on is answered. A thread that hears no message at an exit reads it here. */
+  retire(): void {
+    Atomics.store(this.#words, word.retired, 1)
+    this.#answers.ring()
+  }
+
+  get #isRetired(): boolean {
+    return Atomics.load(this.#words, word.retired) === 1
   }
 
   /** The number of a drain whose slot is free; where none is, of one that overwrites the oldest. */

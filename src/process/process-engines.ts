@@ -115,8 +115,11 @@ export class ProcessEngines {
 
   /** Release a closed engine. Its counts stay in the process's ledger. */
   retire(engine: RegisteredEngine): void {
-    this.#local.get(engine.id)?.stop()
-    if (!this.#local.delete(engine.id)) return
+    const local = this.#local.get(engine.id)
+    if (local === undefined) return
+    this.#local.delete(engine.id)
+    local.stop()
+    local.block?.retire()
     this.#retired.keep(engine)
     // The thread may end next.
     this.#rejections.showLast()

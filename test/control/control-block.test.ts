@@ -183,6 +183,16 @@ describe('a control block', () => {
     await all
     expect(numbers.map((number) => block.isAnswered(number))).toEqual([true, true])
   })
+
+  it('ends at once where its engine is closed: for those that wait, and for those that ask later', async () => {
+    const memory = ControlBlock.memory(0)
+    const block = ControlBlock.open(memory)!
+    const waiting = block.whenAnswered(block.ask(soon()), giveUpAt())
+    ControlBlock.open(memory)!.retire()
+    await waiting
+    const later = block.ask(soon())
+    expect([block.isAnswered(later), block.waitAnswered(later, 0)]).toEqual([true, true])
+  })
 })
 
 describe('a control block with the surroundings that it is given', () => {

@@ -208,7 +208,7 @@ export class Driver implements BatchOwner {
     this.#timer = undefined
     if (at === Number.POSITIVE_INFINITY) return
     this.#tickAt = at
-    const waitMs = Math.max(0, Math.ceil(at - this.#loop.now()))
+    const waitMs = Math.max(0, at - this.#loop.now())
     this.#timer = this.#loop.schedule(() => {
       this.#timer = undefined
       this.happened({ type: 'tick' })

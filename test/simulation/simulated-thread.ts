@@ -113,8 +113,8 @@ export class SimulatedThread {
         this.#waiting.delete(waiting)
         task()
       },
-      // As Node does: a timer takes whole milliseconds, one at least, and so may fire early.
-      late + Math.max(1, Math.trunc(delayMs)),
+      // As in Node, a timer takes whole milliseconds, one at least.
+      late + Math.max(1, Math.ceil(delayMs)),
       this,
     )
     return {

@@ -60,6 +60,11 @@ export class ConnectionLife {
     else this.#distrust(served)
   }
 
+  /** Call it after an answer that announces no end of its connection. One at the end of a rule breaks it: equal closes may come by chance. */
+  goesOn({ served }: Aged): void {
+    if (served === this.#rule) this.#distrust(served)
+  }
+
   /** True when the server has announced a limit, or has closed a connection before. */
   #mayClose(limit: number): boolean {
     return limit !== Number.POSITIVE_INFINITY || this.#closedAfter !== undefined

@@ -97,7 +97,8 @@ export class PipelinedConnection {
 
   /** True when it has ended or is about to: the server takes no more requests on it, or may close it. */
   get stale(): boolean {
-    return this.#ended || this.#age.served >= this.#age.limit || this.#plan.loop.now() >= this.#dueAt
+    const { life, kind, loop } = this.#plan
+    return this.#ended || life.allowance(kind, this.#age) === 0 || loop.now() >= this.#dueAt
   }
 
   /** Time since the last answer. */
@@ -159,9 +160,11 @@ export class PipelinedConnection {
       if (this.#ended) return
     }
     if (this.#age.served > before) {
-      this.#progressAt = this.#plan.loop.now()
-      this.#plan.life.answered(this.#age.served - before)
-      this.#plan.watch.answered(this.#age.served - before)
+      const { life, watch, loop } = this.#plan
+      this.#progressAt = loop.now()
+      life.answered(this.#age.served - before)
+      if (!this.#announced) life.goesOn(this.#age)
+      watch.answered(this.#age.served - before)
     }
     if (reader.over) this.#readerOver()
     else if (reader.pending && (transmission === undefined || transmission.awaiting === 0)) {

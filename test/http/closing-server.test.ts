@@ -80,6 +80,8 @@ async function autoSenderTo(server: KeyServer): Promise<Sender> {
   return sender
 }
 
+const answer = { type: 'answer', status: 201, body: '{"result":true}' } as const
+
 const every97 = (outgoing: ServerResponse, answers: number) =>
   void (answers % 97 === 0 && outgoing.setHeader('connection', 'close'))
 
@@ -123,6 +125,38 @@ describe.each(['logs', 'values'] as const)('%s', (kind) => {
     await sendBatch(sender, ['{"n":-1}'], { kind })
     expect(await deliverAll(sender, 2000, kind)).toBe(0)
     expect(server).toMatchObject({ twice: 0, answers: 2001 })
+  })
+
+  /** A server that announces the close of a connection, by its number, with this answer on it. */
+  async function setUp(lastAnswers: readonly (number | undefined)[]) {
+    const served = new Map<number, number>()
+    const server = await FaultServer.start(({ connection, body }) => {
+      const count = (served.get(connection) ?? 0) + 1
+      served.set(connection, count)
+      if (body.includes('slow')) return { ...answer, afterMs: 100 }
+      return count === lastAnswers[connection - 1] ? { type: 'close', announced: true } : answer
+    })
+    cleanUps.push(() => server.close())
+    const sender = new PipelinedSender({ ...plan, url: server.url, maxDepth: 64 })
+    cleanUps.push(() => sender.close())
+    const send = async (body: string) => (await sendBatch(sender, [body], { kind })).map(word)
+    return { server, send }
+  }
+
+  it('need no connection each where two of them were closed after one answer by chance', async () => {
+    const { server, send } = await setUp([1, 1])
+    for (let record = 0; record < 20; record++) expect(await send('{}')).toEqual(['delivered'])
+    expect(server.connections).toBe(3)
+  })
+
+  it('go out on a new connection where the idle one is older than connections become', async () => {
+    const { server, send } = await setUp([undefined, 2, 2])
+    for (let record = 0; record < 3; record++) await send('{}')
+    const slow = send('{"slow":true}')
+    for (let record = 0; record < 4; record++) await send('{}')
+    expect([await slow, server.connections]).toEqual([['delivered'], 3])
+    expect(await send('{}')).toEqual(['delivered'])
+    expect(server.connections).toBe(4)
   })
 
   it('are never pipelined beyond what the server counts down, as Apache does', async () => {

@@ -56,6 +56,17 @@ describe('the requests that may be written on a connection', () => {
     expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
   })
 
+  it('are one again where the server goes on at the end of the rule: the closes were alike by chance', () => {
+    const life = new ConnectionLife()
+    for (let close = 0; close < 2; close++) life.closed({ served: 2, limit: unlimited })
+    life.goesOn({ served: 1, limit: unlimited })
+    expect(life.allowance('logs', { served: 1, limit: unlimited })).toBe(1)
+    expect(life.allowance('logs', { served: 2, limit: unlimited })).toBe(0)
+    life.goesOn({ served: 2, limit: unlimited })
+    expect(life.allowance('logs', { served: 2, limit: unlimited })).toBe(1)
+    expect(life.allowance('logs', { served: 0, limit: unlimited })).toBe(1)
+  })
+
   it('are not changed by a close that the server had announced', () => {
     const life = new ConnectionLife()
     life.closed({ served: 100, limit: 100 })

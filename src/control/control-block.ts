@@ -177,12 +177,7 @@ export class ControlBlock {
     this.#answers.ring()
   }
 
-  /** The engine is gone: nobody waits for it any more. */
-  answerAll(): void {
-    for (const { number } of this.#open()) this.answer(number)
-  }
-
-  /** The engine is closed: whatever anybody asks for from now on is answered. A thread that hears no message at an exit reads it here. */
+  /** The engine is gone: all that was asked for is answered, and whatever anybody asks for from now on. At an exit a thread may hear no message of it. */
   retire(): void {
     Atomics.store(this.#words, word.retired, 1)
     this.#answers.ring()

@@ -125,6 +125,7 @@ export class Machine {
   /** On the clock: when a `tick` is due, if nothing else happens. Before now where something fell due after the last one. */
   get nextTick(): number {
     if (this.#isStopped) return Number.POSITIVE_INFINITY
+    // All that follows asks what is due after that moment.
     this.#turn.now = this.#tickedAt
     let next = Math.min(this.#calmUntil, this.#gates.next, this.#drains.next)
     if (this.#calmSince !== undefined) return next

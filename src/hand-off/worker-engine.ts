@@ -131,7 +131,7 @@ export class WorkerEngine {
       for (const stop of this.#stops) stop()
       for (const timer of this.#asks.values()) timer.cancel()
       this.#plan.closed()
-      this.#drains.answerAll()
+      this.#drains.retire()
     }
   }
 }

@@ -17,8 +17,6 @@ import type { PipeBells, PipeMemory } from './pipe-memory.js'
 
 /** The writer publishes by itself when this much waits, at a line and at a value: while a loop tracks, the worker takes no processor from it. */
 const mostUnpublished = { line: 32_768, value: 524_288 } as const
-/** After so many bytes the writer looks whether the ring is empty, and goes back to its beginning: a pipe that never fills touches few pages. */
-const stretchBytes = 65_536
 /** A line above this share of the ring goes in parts. */
 const partsOfRing = 4
 /** Bytes of UTF-8 for a UTF-16 code unit, at most. */
@@ -196,13 +194,10 @@ export class PipeWriter {
   #place(bytes: number): number {
     const read = this.#memory.get('read')
     const start = this.#published
-    const isFreeBefore = read <= start && bytes < read
     if (read <= start) this.#lapEnd = this.#capacity
     this.#end = read > start ? read - 8 : this.#capacity - (read === 0 ? 8 : 0)
-    // An empty ring begins again.
-    const restarts = isFreeBefore && read === start && start >= stretchBytes
-    if (start + bytes <= this.#end && !restarts) return start
-    if (!isFreeBefore) return -1
+    if (start + bytes <= this.#end) return start
+    if (read > start || bytes >= read) return -1
     pad(this.#memory.frames.ints, start, this.#capacity - start)
     this.#lapEnd = start
     this.#end = read - 8

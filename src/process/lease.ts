@@ -51,7 +51,8 @@ export class Lease {
     this.#mayTurnOn = isOff && resolution.reason !== 'disabled'
     if (this.#mayTurnOn) this.#seen = ownVariables()
     this.#waitForLook()
-    void this.engine
+    // It is there before the first record.
+    this.#find()
   }
 
   /** The port that takes records now: the engine, an idle one when Sluice is off, or the capture of a test. */

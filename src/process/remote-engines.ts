@@ -105,7 +105,7 @@ export class RemoteEngines {
   remove(id: string): RemoteEngine | undefined {
     const engine = this.#engines.get(id)
     this.#engines.delete(id)
-    engine?.block.answerAll()
+    engine?.block.retire()
     return engine
   }
 

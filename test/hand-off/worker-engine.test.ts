@@ -232,7 +232,7 @@ describe('a drain of an engine in the worker', () => {
     await whenAnswered(drain)
   })
 
-  it('closes the engine when it is a close, and tells so: then come no records and no drains', async () => {
+  it('closes the engine when it is a close, and tells so: then come no records, and nobody waits for a drain', async () => {
     const { ask, block, book, clock, closed, open, track, whenAnswered } = start()
     open()
     await whenAnswered(ask('flush'))
@@ -242,10 +242,9 @@ describe('a drain of an engine in the worker', () => {
     expect(closed).toHaveBeenCalledOnce()
     expect(book.read()).toMatchObject({ accepted: 1, delivered: 1, lanes: [{ state: 'closed' }, { state: 'closed' }] })
     track(2)
-    const late = ask('flush', 10)
+    expect(block.isAnswered(ask('flush', 10))).toBe(true)
     await clock.advance(10)
     expect(book.taken).toBe(1)
-    expect(block.isAnswered(late)).toBe(false)
   })
 
   it('takes no more records from the moment at which the close begins', async () => {

@@ -94,9 +94,14 @@ export class Delivery {
       lanes: this.lanes,
       makeBatch: ({ name }) => new Batch({ ...name, keys, owner }),
       nextSequence: () => this.#intake.sequence,
-      mayTellLosses: () => !this.#intake.isClosed && this.#bounds.roomy,
+      mayTellLosses: () => !this.#intake.isClosed && this.isRoomy,
     })
     this.#driver = new Driver({ machine: this.#machine, sender: plan.sender, backing, loop, reach, observer })
+  }
+
+  /** True while at least half of the room in memory is free. */
+  get isRoomy(): boolean {
+    return this.#bounds.roomy
   }
 
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */

@@ -123,6 +123,11 @@ export class Engine implements RecordPort {
     return this.#delivery.book.memory
   }
 
+  /** True while at least half of the room for records in memory is free. */
+  get isRoomy(): boolean {
+    return this.#delivery.isRoomy
+  }
+
   get closed(): boolean {
     return this.#closing !== undefined
   }

@@ -7,31 +7,39 @@ export interface LineIntakePlan {
   readonly take: (bytes: Buffer, from: number, end: number) => void
   /** Called once, when all lines are taken or the stream is destroyed. */
   readonly close: () => Promise<unknown>
+  /** True while the queue has room, so that lines may come faster than their records leave. */
+  readonly isRoomy: () => boolean
 }
 
-/** Characters of lines that are taken in one turn of the event loop: less than a millisecond of work. */
-const maxCharsPerTurn = 65_536
+/** Characters of lines that are taken at once: less than a millisecond of work. */
+const pieceChars = 65_536
+/**
+ * Characters that are taken in one turn of the event loop while the queue has room. Lines that wait in the application's thread take twice
+ * the memory of those in the queue, and its collector of garbage more work.
+ */
+const roomyChars = 16 * pieceChars
 
 /**
  * The stream that pino's worker writes to. It splits pieces into lines itself, as bytes: pino-abstract-transport would make a string of each
  * line, and take a microsecond more.
  *
- * A piece has all lines since the last one, up to 4 MiB, and in a burst the next piece follows at once. So a long piece is taken over
- * several turns of the event loop. Otherwise no record would leave and no answer would be read until the end of the burst.
+ * A write has all lines since the last one, up to 4 MiB, and in a burst the next write follows at once. So a long one is taken over
+ * several turns of the event loop. Otherwise no record would leave and no answer would be read until the end of the burst. When the queue
+ * is half full, lines come slowly: they wait better where nothing has to be dropped for them.
  *
- * A piece counts as read when all of its lines are taken. For a long piece `write` returns false until then.
+ * A write counts as read when all of its lines are taken. For a long one `write` returns false until then.
  */
 export class LineIntake extends Writable {
   readonly #plan: LineIntakePlan
   readonly #lines = new LineBytes()
 
   constructor(plan: LineIntakePlan) {
-    super({ decodeStrings: false, highWaterMark: maxCharsPerTurn })
+    super({ decodeStrings: false, highWaterMark: pieceChars })
     this.#plan = plan
   }
 
   override _write(chunk: string | Buffer, _encoding: BufferEncoding, done: () => void): void {
-    if (chunk.length >= maxCharsPerTurn) {
+    if (chunk.length >= pieceChars) {
       this.#takeSlowly(chunk, { from: 0, done })
       return
     }
@@ -51,8 +59,13 @@ export class LineIntake extends Writable {
   }
 
   #takeSlowly(chunk: string | Buffer, { from, done }: { from: number; done: () => void }): void {
-    const until = typeof chunk === 'string' ? wholeUntil(chunk, from + maxCharsPerTurn) : from + maxCharsPerTurn
-    this.#take(typeof chunk === 'string' ? chunk.slice(from, until) : chunk.subarray(from, until))
+    const most = this.#plan.isRoomy() ? roomyChars : pieceChars
+    let until = from
+    while (until < chunk.length && until - from < most) {
+      const begin = until
+      until = typeof chunk === 'string' ? wholeUntil(chunk, begin + pieceChars) : begin + pieceChars
+      this.#take(typeof chunk === 'string' ? chunk.slice(begin, until) : chunk.subarray(begin, until))
+    }
     setImmediate(() => {
       if (until < chunk.length) this.#takeSlowly(chunk, { from: until, done })
       else done()

@@ -46,6 +46,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   if (state === 'on' && resolved.handleSignals) setImmediate(watchEndInMainThread)
   const stream = new LineIntake({
     take: lineMapper(config as PinoConfig, { options: resolved, source: sources.level }, port),
+    isRoomy: () => !(engine instanceof Engine) || engine.isRoomy,
     close: async () => {
       await engine.close({ timeoutMs: processRegistry().timeToClose(engine), brief: true })
       processRegistry().retire(engine)

@@ -52,6 +52,16 @@ it.each(['exits', 'is ended by a signal'])(
   },
 )
 
+it('an engine has room for a burst until half of it is taken', async () => {
+  const { options } = configure({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b', maxQueueRecords: 10 }, 'values')
+  const engine = new Engine(options, { print: () => {} })
+  for (let number = 0; number < 5; number++) engine.value(number, Date.now())
+  expect(engine.isRoomy).toBe(true)
+  engine.value(5, Date.now())
+  expect(engine.isRoomy).toBe(false)
+  await engine.close({ timeoutMs: 0, brief: true })
+})
+
 it('an engine says at an exit when the answers of the service need a process that goes on', async () => {
   const server = createServer((socket) =>
     socket.on('error', () => {}).once('data', () => socket.write('GOOD DAY\r\n\r\n')),

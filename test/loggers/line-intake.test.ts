@@ -10,11 +10,12 @@ afterEach(() => {
 })
 
 /** An intake and what it has taken. */
-function intake() {
+function intake(isRoomy = () => true) {
   const taken: string[] = []
   const stream = new LineIntake({
     take: (bytes, from, end) => taken.push(bytes.toString('utf8', from, end)),
     close: async () => {},
+    isRoomy,
   })
   return { taken, stream }
 }
@@ -35,7 +36,7 @@ async function echo() {
 
 describe('the intake of lines', () => {
   it('lets answers in while a burst is taken in', async () => {
-    const { taken, stream } = intake()
+    const { taken, stream } = intake(() => false)
     const socket = await echo()
     const takenAtAnswer: number[] = []
     socket.on('data', () => {
@@ -48,6 +49,19 @@ describe('the intake of lines', () => {
     for (let number = 0; number < 5; number++) if (!stream.write(piece)) await once(stream, 'drain')
     expect(taken).toHaveLength(50_000)
     expect(takenAtAnswer.filter((count) => count < 50_000).length).toBeGreaterThan(10)
+  })
+
+  it.each([
+    { room: 'room for them', isRoomy: true, inOneTurn: 1_048_576 },
+    { room: 'no room for many', isRoomy: false, inOneTurn: 65_536 },
+  ])('takes the lines of a burst by turns, where the queue has $room', async ({ isRoomy, inOneTurn }) => {
+    const { taken, stream } = intake(() => isRoomy)
+    const line = `${'x'.repeat(255)}\n`
+    stream.write(line.repeat(10_000))
+    const most = inOneTurn / line.length
+    expect(taken).toHaveLength(most)
+    await once(stream, 'drain')
+    expect(taken).toHaveLength(10_000)
   })
 
   it('has taken all of a piece when its write is complete', async () => {

@@ -101,14 +101,14 @@ export class Outgoing implements LineSink {
       severity,
       marks: (below ? marks.below : 0) | (redacted ? marks.redacted : 0),
       time: 0,
-      style: Buffer.byteLength(about),
+      style: 0,
     } as const
-    this.#line(head, sampledOut ? '' : about + logHead(fields))
+    if (sampledOut) this.#line(head, '')
+    else this.#line(head, logHead(fields), about)
   }
 
   winstonLine(line: string, { level, severity, arrivedAt, below }: WinstonLine): void {
-    const style = Buffer.byteLength(level)
-    this.#line({ kind: 'winston', severity, marks: below ? marks.below : 0, time: arrivedAt, style }, level + line)
+    this.#line({ kind: 'winston', severity, marks: below ? marks.below : 0, time: arrivedAt, style: 0 }, line, level)
   }
 
   pinoLine(line: string, { style, severity, arrivedAt, below }: PinoLine): void {
@@ -173,10 +173,10 @@ export class Outgoing implements LineSink {
     return number
   }
 
-  #line(head: TextHead, text: string): void {
-    if (!this.#hasRoom(headBytes + text.length, shareOf(head.severity))) this.#drop('logs')
+  #line(head: TextHead, text: string, about = ''): void {
+    if (!this.#hasRoom(headBytes + about.length + text.length, shareOf(head.severity))) this.#drop('logs')
     else {
-      this.#writer.text(head, text)
+      this.#writer.text(head, text, about)
       this.#written('logs')
     }
   }

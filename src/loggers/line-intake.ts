@@ -11,17 +11,17 @@ export interface LineIntakePlan {
   readonly isRoomy: () => boolean
 }
 
-/** Characters of lines that are taken at once: less than a millisecond of work. */
-const pieceChars = 65_536
+/** Bytes of lines that are taken in one turn of the event loop: less than a millisecond of work. */
+const turnBytes = 65_536
 /**
- * Characters that are taken in one turn of the event loop while the queue has room. Lines that wait in the application's thread take twice
- * the memory of those in the queue, and its collector of garbage more work.
+ * The same while the queue has room. Lines that wait in the application's thread take twice the memory of those in the queue, and its
+ * collector of garbage more work.
  */
-const roomyChars = 16 * pieceChars
+const roomyTurnBytes = 16 * turnBytes
 
 /**
- * The stream that pino's worker writes to. It splits pieces into lines itself, as bytes: pino-abstract-transport would make a string of each
- * line, and take a microsecond more.
+ * The stream that pino's worker writes to. It splits what is written into lines itself, as bytes: pino-abstract-transport would make a string
+ * of each line, and take a microsecond more.
  *
  * A write has all lines since the last one, up to 4 MiB, and in a burst the next write follows at once. So a long one is taken over
  * several turns of the event loop. Otherwise no record would leave and no answer would be read until the end of the burst. When the queue
@@ -34,17 +34,16 @@ export class LineIntake extends Writable {
   readonly #lines = new LineBytes()
 
   constructor(plan: LineIntakePlan) {
-    super({ decodeStrings: false, highWaterMark: pieceChars })
+    super({ decodeStrings: false, highWaterMark: turnBytes })
     this.#plan = plan
   }
 
   override _write(chunk: string | Buffer, _encoding: BufferEncoding, done: () => void): void {
-    if (chunk.length >= pieceChars) {
-      this.#takeSlowly(chunk, { from: 0, done })
-      return
-    }
-    this.#take(chunk)
-    done()
+    // As bytes at once: a string of megabytes that lives for some turns makes the heap grow.
+    if (typeof chunk === 'string') this.#lines.push(chunk)
+    else this.#lines.pushBytes(chunk)
+    // After a long one the next is written in the call of `done`.
+    this.#takeLines(chunk.length < turnBytes ? done : () => setImmediate(done))
   }
 
   override _final(done: () => void): void {
@@ -58,36 +57,21 @@ export class LineIntake extends Writable {
     this.#plan.close().then(end, done)
   }
 
-  #takeSlowly(chunk: string | Buffer, { from, done }: { from: number; done: () => void }): void {
-    const most = this.#plan.isRoomy() ? roomyChars : pieceChars
-    let until = from
-    while (until < chunk.length && until - from < most) {
-      const begin = until
-      until = typeof chunk === 'string' ? wholeUntil(chunk, begin + pieceChars) : begin + pieceChars
-      this.#take(typeof chunk === 'string' ? chunk.slice(begin, until) : chunk.subarray(begin, until))
+  #takeLines(done: () => void): void {
+    const lines = this.#lines
+    for (let left = this.#plan.isRoomy() ? roomyTurnBytes : turnBytes; left > 0; left -= lines.end + 1 - lines.from) {
+      if (!lines.next()) {
+        done()
+        return
+      }
+      this.#takeLine(lines)
     }
-    setImmediate(() => {
-      if (until < chunk.length) this.#takeSlowly(chunk, { from: until, done })
-      else done()
-    })
+    setImmediate(() => this.#takeLines(done))
   }
 
-  #take(piece: string | Buffer): void {
-    if (typeof piece === 'string') this.#lines.push(piece)
-    else this.#lines.pushBytes(piece)
-    while (this.#lines.next()) this.#takeLine()
-  }
-
-  #takeLine(): void {
-    const { bytes, from, end } = this.#lines
+  #takeLine({ bytes, from, end }: LineBytes): void {
     this.#plan.take(bytes, from, end > from && bytes[end - 1] === carriageReturn ? end - 1 : end)
   }
-}
-
-/** The position, or the one behind it, so that no pair of surrogates is cut. */
-function wholeUntil(text: string, position: number): number {
-  const code = text.charCodeAt(position - 1)
-  return code >= 0xd800 && code < 0xdc00 ? position + 1 : position
 }
 
 const carriageReturn = '\r'.charCodeAt(0)

@@ -3,6 +3,8 @@ import { StringDecoder } from 'node:string_decoder'
 const firstBytes = 8192
 /** Bytes of UTF-8 for a UTF-16 code unit, at most. */
 const mostBytesPerUnit = 3
+/** The bytes of a text that is longer are counted before room is made for it. */
+const countedFrom = 65_536
 const lineFeed = '\n'.charCodeAt(0)
 /** A window that has grown beyond this for a long line is given up after it. */
 const keptBytes = 262_144
@@ -35,7 +37,7 @@ export class LineBytes {
   /** Add text. All whole lines of the text before must have been taken. A text must not end within a pair of surrogates. */
   push(text: string): void {
     const held = this.#used - this.#at
-    this.#makeRoom(held, mostBytesPerUnit * text.length)
+    this.#makeRoom(held, text.length > countedFrom ? Buffer.byteLength(text) : mostBytesPerUnit * text.length)
     this.#searchedTo -= this.#at
     this.#at = 0
     this.#used = held + this.bytes.write(text, held)

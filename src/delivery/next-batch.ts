@@ -222,9 +222,12 @@ export class NextBatch {
     turn.want({ type: 'send', flight })
   }
 
-  /** A suspect that has got no answer shows on a new connection whose fault that was. A drain has no time for a connection that may be lost. */
-  #connectionFor({ segments, indexes }: Batch): UsableConnection {
-    if (segments[0]!.trials?.get(indexes[0]!)?.unanswered === true) return 'new'
+  /**
+   * A probe tests the service, and not a connection that may be about to end. A suspect that has got no answer shows on a new one whose fault
+   * that was. A drain has no time for a connection that may be lost.
+   */
+  #connectionFor({ probe, segments, indexes }: Batch): UsableConnection {
+    if (probe || segments[0]!.trials?.get(indexes[0]!)?.unanswered === true) return 'new'
     return this.#plan.turn.isDraining ? 'lively' : 'any'
   }
 

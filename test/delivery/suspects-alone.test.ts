@@ -321,7 +321,7 @@ describe('a suspect that tests the service', () => {
 })
 
 describe('the connection of a record', () => {
-  it('is a new one after a retry without an answer, one that was not idle during a drain, and else any', async () => {
+  it('is a new one for a probe and after a retry without an answer, one that was not idle during a drain, and else any', async () => {
     const { clock, sender, delivery, log } = setUp()
     const used: string[] = []
     const send = sender.send.bind(sender)
@@ -333,7 +333,7 @@ describe('the connection of a record', () => {
     log('odd')
     log('good')
     await clock.advance(2000)
-    expect(used.slice(0, 4)).toEqual(['odd any', 'good any', 'odd any', 'odd new'])
+    expect(used.slice(0, 4)).toEqual(['odd any', 'good new', 'odd any', 'odd new'])
     used.length = 0
     sender.answer = () => answers.delivered
     log('last')

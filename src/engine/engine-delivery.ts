@@ -39,6 +39,7 @@ export interface EngineDeliveryPlan extends Omit<DeliveryPlan, 'backing'> {
 }
 
 const noThread = 'no thread can start to deliver them at the exit: allow threads, or await close() before it'
+const noTime = 'the thread that delivers at the exit did not start in time'
 const hourMs = 3_600_000
 
 /** A {@link Delivery} with the spool of its engine, and the loop that goes on at the end of the process. */
@@ -100,7 +101,7 @@ export class EngineDelivery extends Delivery {
     this.abandon()
     const exit = startExit(timeoutMs)
     if (exit === undefined) {
-      this.failed(noThread)
+      this.failed(loop.now() < deadline ? noThread : noTime)
       return () => true
     }
     const step = this.drainSync(exit.loop, exit.sender, { ...time, timeoutMs: deadline - loop.now() })

@@ -82,6 +82,16 @@ it('an engine says at an exit when the answers of the service need a process tha
   )
 })
 
+it('an engine says at an exit when its thread had no time to start', async () => {
+  const { options } = configure({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b' }, 'values')
+  const engine = new Engine(options, { print: () => {} })
+  engine.value(1, Date.now())
+  expect(engine.endSync({ timeoutMs: 1 })(0)).toBe(true)
+  expect(engine.stats().lanes.find(({ kind }) => kind === 'values')?.lastError).toBe(
+    'the thread that delivers at the exit did not start in time',
+  )
+})
+
 it('an engine at an exit takes the end of its own connections for no failure of the service', async () => {
   const server = await FaultServer.start()
   onTestFinished(() => server.close())

@@ -111,7 +111,7 @@ function expectTimeUsed({ missing, ms }: End, expect: ExpectStatic): void {
 }
 
 const losses =
-  /^sluice: (\d+) records? not delivered before the end of the process(?:; last error: the service did not answer in time)?(?:; up to (\d+) of them may have arrived)?\n$/
+  /^sluice: (\d+) records? not delivered before the end of the process(?:; last error: the (?:service did not answer|thread that delivers at the exit did not start) in time)?(?:; up to (\d+) of them may have arrived)?\n$/
 
 /** An end that tells as many records as are missing. A request without an answer may have arrived. */
 function honest({ missing, stderr }: { readonly missing: number; readonly stderr: string }) {

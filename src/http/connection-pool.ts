@@ -20,7 +20,7 @@ export interface ConnectionPoolPlan {
   readonly watch: PipelineWatch
 }
 
-/** Connections to one server, kept for the next batch. A batch waits for the first free connection. */
+/** Connections to one server, kept for the next batch. A batch waits for the first free connection, or for the first new one. */
 export class ConnectionPool implements ConnectionOwner, Holder {
   readonly #plan: ConnectionPoolPlan
   readonly #open = new Set<PipelinedConnection>()
@@ -57,13 +57,13 @@ export class ConnectionPool implements ConnectionOwner, Holder {
     this.#dial()
   }
 
-  free(connection: PipelinedConnection): void {
+  free(connection: PipelinedConnection, isNew = false): void {
     if (this.#plan.slots.spare(1) > 0) {
       connection.end('idle')
       return
     }
-    const next = this.#waiting.shift()
-    if (next !== undefined) connection.carry(next)
+    const next = this.#waiting.findIndex(({ batch }) => isNew || batch.connection !== 'new')
+    if (next !== -1) connection.carry(this.#waiting.splice(next, 1)[0]!)
     else if (this.#plan.slots.short) connection.end('idle')
     else this.#idle.push(connection)
   }
@@ -115,7 +115,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
         else {
           connection = this.#connectionOn(wire)
           this.#open.add(connection)
-          this.free(connection)
+          this.free(connection, true)
         }
       },
       received: (bytes) => connection?.received(bytes),

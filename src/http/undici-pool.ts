@@ -35,7 +35,7 @@ export interface UndiciRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** True where it must not go out on a connection that has been idle. @default false */
+  /** It goes out on one of these. @default any that is open */
   readonly connection?: UsableConnection
   /** Abandons the request. */
   readonly signal?: AbortSignal | undefined
@@ -85,6 +85,7 @@ export class UndiciPool implements Holder {
       })
       // They may be lost without a sign.
       if (loop.now() - this.#endedAt >= idleBelowMs[connection]) while (this.giveWay());
+      if (connection === 'new' && this.#underWay > 0) this.#startOver()
       this.#underWay++
       signal?.addEventListener('abort', cancel)
       const dispatch = (dispatcher: undici.Dispatcher) => {

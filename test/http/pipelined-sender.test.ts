@@ -76,6 +76,19 @@ describe('a batch', () => {
     expect(server.connections).toBe(2)
   })
 
+  it('that wants a new connection waits for one, and takes none that becomes free', async () => {
+    const server = await serve(() => delivered)
+    const sender = senderTo(server.url, { maxConnections: 1 })
+    const wanted = ['any', 'new', 'any'] as const
+    const sent = wanted.map((connection, number) => sendBatch(sender, bodies(1, number), { connection }))
+    expect((await Promise.all(sent)).map(tally)).toEqual(wanted.map(() => ({ delivered: 1 })))
+    expect(server.requests.map(({ body, connection }) => [numberOf({ body }), connection])).toEqual([
+      [0, 1],
+      [2, 1],
+      [1, 2],
+    ])
+  })
+
   it('keeps every character, whatever it is', async () => {
     const server = await serve(() => delivered)
     const texts = ['plain', 'grüß', '€', '日本語', '👩‍🚀', '\u0000\u007f\u0080\u00ff', 'half \ud83d of a pair']

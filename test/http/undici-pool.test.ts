@@ -33,7 +33,7 @@ it('a request on a new connection is answered, even while a connection is being 
   })
 })
 
-it('a request on a new connection gets one, even while another request is under way', async () => {
+it('a request on a new connection gets one, even while another request is under way, but not at once again', async () => {
   await loadUndici()
   const held: ServerResponse[] = []
   const ports: (number | undefined)[] = []
@@ -65,10 +65,11 @@ it('a request on a new connection gets one, even while another request is under 
   await isHeld
   await pool.exchange(request)
   await pool.exchange(request)
-  await pool.exchange({ ...request, connection: 'new' })
+  // The second one comes soon after it.
+  for (let number = 0; number < 2; number++) await pool.exchange({ ...request, connection: 'new' })
   held[0]!.writeHead(201).end()
   expect(await underWay).toMatchObject({ type: 'answered', answer: { status: 201 } })
-  const [first, second, again, fresh] = ports
-  expect(again).toBe(second)
+  const [first, second, again, fresh, soon] = ports
+  expect([again, soon]).toEqual([second, fresh])
   expect(new Set([first, second, fresh]).size).toBe(3)
 })

@@ -35,14 +35,11 @@ export interface UndiciRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | undefined
-  /** It goes out on one of these. For `new` all connections are replaced while others are in use, but seldom. @default any that is open */
+  /** It goes out on one of these. None is a new one for certain while other requests are under way. @default any that is open */
   readonly connection?: UsableConnection
   /** Abandons the request. */
   readonly signal?: AbortSignal | undefined
 }
-
-/** Time between two renewals: where many records break their connections, others would seldom find one that is open. */
-const renewalEveryMs = 1000
 
 /** Connections of undici to one service, perhaps through a proxy. Each has one request at a time. */
 export class UndiciPool implements Holder {
@@ -58,8 +55,6 @@ export class UndiciPool implements Holder {
   #underWay = 0
   /** On the clock: when the last request ended. */
   #endedAt = 0
-  /** On the clock: when all connections were last replaced for a request that wants a new one. */
-  #renewedAt = Number.NEGATIVE_INFINITY
   #closed = false
 
   constructor(plan: UndiciPoolPlan) {
@@ -90,10 +85,6 @@ export class UndiciPool implements Holder {
       })
       // They may be lost without a sign.
       if (loop.now() - this.#endedAt >= idleBelowMs[connection]) while (this.giveWay());
-      if (connection === 'new' && this.#underWay > 0 && loop.now() - this.#renewedAt >= renewalEveryMs) {
-        this.#renewedAt = loop.now()
-        this.#startOver()
-      }
       this.#underWay++
       signal?.addEventListener('abort', cancel)
       const dispatch = (dispatcher: undici.Dispatcher) => {

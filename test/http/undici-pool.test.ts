@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
 import { loadUndici } from '../../src/http/load-undici.js'
@@ -31,45 +31,4 @@ it('a request on a new connection is answered, even while a connection is being 
     type: 'answered',
     answer: { status: 201 },
   })
-})
-
-it('a request on a new connection gets one, even while another request is under way, but not at once again', async () => {
-  await loadUndici()
-  const held: ServerResponse[] = []
-  const ports: (number | undefined)[] = []
-  const server = createServer(({ url, socket }, response) => {
-    ports.push(socket.remotePort)
-    if (url === '/held') held.push(response)
-    else response.writeHead(201).end()
-    if (held.length > 0) arrived()
-  })
-  let arrived = () => {}
-  const isHeld = new Promise<void>((resolve) => {
-    arrived = resolve
-  })
-  server.listen(0)
-  await once(server, 'listening')
-  const pool = new UndiciPool({
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    maxConnections: 2,
-    requestTimeoutMs: 5000,
-    maxBodyBytes: 1000,
-    loop: systemLoop,
-  })
-  onTestFinished(async () => {
-    await pool.destroy()
-    server.close()
-  })
-  const request = { method: 'POST', path: '/', headers: {}, body: '{}' } as const
-  const underWay = pool.exchange({ ...request, path: '/held' })
-  await isHeld
-  await pool.exchange(request)
-  await pool.exchange(request)
-  // The second one comes soon after it.
-  for (let number = 0; number < 2; number++) await pool.exchange({ ...request, connection: 'new' })
-  held[0]!.writeHead(201).end()
-  expect(await underWay).toMatchObject({ type: 'answered', answer: { status: 201 } })
-  const [first, second, again, fresh, soon] = ports
-  expect([again, soon]).toEqual([second, fresh])
-  expect(new Set([first, second, fresh]).size).toBe(3)
 })

@@ -12,6 +12,8 @@ const mebibyte = 2 ** 20
 
 function usedMebibytes(): number {
   collectGarbage()
+  // Array buffers of the first collection are freed beside it, and by the second at the latest.
+  collectGarbage()
   const { heapUsed, arrayBuffers } = process.memoryUsage()
   return (heapUsed + arrayBuffers) / mebibyte
 }

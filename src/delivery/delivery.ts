@@ -101,7 +101,7 @@ export class Delivery {
 
   /** True while at least half of the room in memory is free. */
   get isRoomy(): boolean {
-    return this.#bounds.roomy
+    return this.#bounds.isRoomy
   }
 
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */

@@ -106,7 +106,7 @@ export class MemoryBounds {
   }
 
   /** True while at least half of the room is free. */
-  get roomy(): boolean {
+  get isRoomy(): boolean {
     return this.#fillsAtMost(1 / 2)
   }
 

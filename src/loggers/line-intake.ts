@@ -13,10 +13,7 @@ export interface LineIntakePlan {
 
 /** Bytes of lines that are taken in one turn of the event loop: less than a millisecond of work. */
 const turnBytes = 65_536
-/**
- * The same while the queue has room. Lines that wait in the application's thread take twice the memory of those in the queue, and its
- * collector of garbage more work.
- */
+/** The same while the queue has room. Lines that wait in the application's thread take more memory than records in the queue. */
 const roomyTurnBytes = 16 * turnBytes
 
 /**
@@ -42,8 +39,11 @@ export class LineIntake extends Writable {
     // As bytes at once: a string of megabytes that lives for some turns makes the heap grow.
     if (typeof chunk === 'string') this.#lines.push(chunk)
     else this.#lines.pushBytes(chunk)
-    // After a long one the next is written in the call of `done`.
-    this.#takeLines(chunk.length < turnBytes ? done : () => setImmediate(done))
+    if (chunk.length >= turnBytes) this.#takeByTurns(done)
+    else {
+      this.#take(Number.POSITIVE_INFINITY)
+      done()
+    }
   }
 
   override _final(done: () => void): void {
@@ -57,20 +57,21 @@ export class LineIntake extends Writable {
     this.#plan.close().then(end, done)
   }
 
-  #takeLines(done: () => void): void {
-    const lines = this.#lines
-    for (let left = this.#plan.isRoomy() ? roomyTurnBytes : turnBytes; left > 0; left -= lines.end + 1 - lines.from) {
-      if (!lines.next()) {
-        done()
-        return
-      }
-      this.#takeLine(lines)
-    }
-    setImmediate(() => this.#takeLines(done))
+  #takeByTurns(done: () => void): void {
+    const hasMore = this.#take(this.#plan.isRoomy() ? roomyTurnBytes : turnBytes)
+    // pino's worker writes on within `done`: sockets come before that, too.
+    setImmediate(hasMore ? () => this.#takeByTurns(done) : done)
   }
 
-  #takeLine({ bytes, from, end }: LineBytes): void {
-    this.#plan.take(bytes, from, end > from && bytes[end - 1] === carriageReturn ? end - 1 : end)
+  /** Take lines of so many bytes, and a little more. False when no whole line is left. */
+  #take(most: number): boolean {
+    const lines = this.#lines
+    for (let left = most; left > 0; left -= lines.end + 1 - lines.from) {
+      if (!lines.next()) return false
+      const { bytes, from, end } = lines
+      this.#plan.take(bytes, from, end > from && bytes[end - 1] === carriageReturn ? end - 1 : end)
+    }
+    return true
   }
 }
 

@@ -112,7 +112,7 @@ export class PipeWriter {
     }
     if (this.#at + most > this.#limit) this.#makeRoom(most, mostUnpublished.line)
     const at = this.#at
-    const aboutBytes = about === '' ? 0 : writeShort(this.#bytes, about, at + textAt)
+    const aboutBytes = writeShort(this.#bytes, about, at + textAt)
     this.#ints[(at >> 2) + 1] = lineWord(head)
     this.#floats[(at >> 3) + 1] = head.time
     this.#ints[(at + styleAt) >> 2] = about === '' ? head.style : aboutBytes

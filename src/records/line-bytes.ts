@@ -6,7 +6,7 @@ const mostBytesPerUnit = 3
 /** The bytes of a text that is longer are counted before room is made for it. */
 const countedFrom = 65_536
 const lineFeed = '\n'.charCodeAt(0)
-/** A window that has grown beyond this for a long line is given up after it. */
+/** A window that has grown beyond this, for a long line or a long text, is given up at the next short one. */
 const keptBytes = 262_144
 
 /**

@@ -52,14 +52,14 @@ describe('the bounds of memory', () => {
   it('say when there is room, and let all come after the end', async () => {
     const { bounds } = start({ maxQueueRecords: 2, maxQueueBytes: 100 })
     bounds.take(90)
-    expect([bounds.hasRoom(10), bounds.hasRoom(11), bounds.roomy]).toEqual([true, false, false])
+    expect([bounds.hasRoom(10), bounds.hasRoom(11), bounds.isRoomy]).toEqual([true, false, false])
     let came = 0
     const first = bounds.whenRoom(11).then(() => came++)
     const second = bounds.whenRoom(200).then(() => came++)
     bounds.take(5)
     bounds.release(90)
     await first
-    expect([came, bounds.roomy]).toEqual([1, true])
+    expect([came, bounds.isRoomy]).toEqual([1, true])
     bounds.close()
     await second
     expect([came, bounds.hasRoom(1000)]).toEqual([2, true])

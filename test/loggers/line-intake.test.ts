@@ -64,6 +64,12 @@ describe('the intake of lines', () => {
     expect(taken).toHaveLength(10_000)
   })
 
+  it('has taken all lines of a write that returns true, however many bytes they have: a flush comes next', () => {
+    const { taken, stream } = intake(() => false)
+    expect(stream.write(`${'€'.repeat(99)}\n`.repeat(600))).toBe(true)
+    expect(taken).toHaveLength(600)
+  })
+
   it('has taken all of a piece when its write is complete', async () => {
     const { taken, stream } = intake()
     let lines = 0

@@ -45,8 +45,9 @@ export class Driver implements BatchOwner {
 
   /** Records have come to the lane. Those that come in the same turn of the loop share the first batch. */
   due(lane: Lane): void {
-    if (this.#due.size === 0) this.#loop.soon(this.#came)
+    const isFirst = this.#due.size === 0
     this.#due.add(lane)
+    if (isFirst) this.#loop.soon(this.#came)
   }
 
   /** Tell the machine what has happened. */

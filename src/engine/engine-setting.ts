@@ -3,6 +3,7 @@ import type { Observer } from '../delivery/observer.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { RecordKind } from '../records/wire.js'
+import type { EngineSender } from './engine-sender.js'
 import type { Machine } from './machine.js'
 import type { AcceptanceWatch } from './ports.js'
 import type { EnginePosition } from './worker-position.js'
@@ -17,6 +18,8 @@ export interface EngineSetting extends AcceptanceWatch {
   readonly position?: EnginePosition
   /** @param warn delivers a log record of level warn @default one for the listeners of this thread, and stderr */
   readonly reporter?: (warn: (message: string) => void) => EngineReporter
+  /** @default one that makes requests */
+  readonly sender?: Pick<EngineSender, 'sender' | 'startExit'>
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
   /** @default this one */

@@ -78,17 +78,18 @@ export class Engine implements RecordPort {
       this.#accepted?.()
     }
     const listeners = ownListeners(options.onError)
-    const nowhere = nothingListens(options)
+    const end = new ControlBlock(memory)
     this.#reporter =
-      reporter?.(warn) ?? new Reporter({ clock, listeners, print, nowhere, end: new ControlBlock(memory), warn })
-    const sender = new EngineSender(options, { machine, report: (code, text) => this.misused(code, text) })
+      reporter?.(warn) ?? new Reporter({ clock, listeners, print, nowhere: nothingListens(options), end, warn })
+    const report = (code: SluiceErrorCode, text: string) => this.misused(code, text)
+    const { sender = new EngineSender(options, { machine, report }) } = setting
     const { spoolDir, maxQueueRecords, maxQueueBytes } = options
-    const report = (text: string) => this.misused('SLUICE_SPOOL', text, text)
+    const spoolFails = (text: string) => this.misused('SLUICE_SPOOL', text, text)
     const { lanes } = this
     const spool =
       spoolDir === undefined
         ? undefined
-        : { options, spoolDir, lanes, position, report, machine: { clock, random, files, owners } }
+        : { options, spoolDir, lanes, position, report: spoolFails, machine: { clock, random, files, owners } }
     this.#delivery = new EngineDelivery({
       lanes,
       loop: clock,

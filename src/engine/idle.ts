@@ -2,39 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { emptyLedger, type LaneName, type Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import type { ResolvedOptions } from '../options/options.js'
-import type { Drainable, EndParticipant, EndStep, RecordPort } from './ports.js'
-
-/** The drains of a port in which no record ever waits. */
-export abstract class SettledPort implements Drainable, EndParticipant {
-  readonly closed = false
-  abstract stats(): Ledger
-  async flush(): Promise<Ledger> {
-    return this.stats()
-  }
-  async park(): Promise<Ledger> {
-    return this.stats()
-  }
-  async close(): Promise<Ledger> {
-    return this.stats()
-  }
-  ending(): void {}
-  beforeEnd(): boolean {
-    return false
-  }
-  endSync(): EndStep {
-    return () => true
-  }
-}
+import type { EndStep, RecordPort } from './ports.js'
 
 /** Takes the records when Sluice is off. It discards them and does not count them. */
-export class IdlePort extends SettledPort implements RecordPort {
+export class IdlePort implements RecordPort {
   readonly id = randomUUID()
   readonly lanes: readonly LaneName[] = []
   readonly options: ResolvedOptions
   readonly memory = new LedgerBook([]).memory
+  readonly closed = false
 
   constructor(options: ResolvedOptions) {
-    super()
     this.options = options
   }
 
@@ -49,5 +27,21 @@ export class IdlePort extends SettledPort implements RecordPort {
   misused(): void {}
   stats(): Ledger {
     return emptyLedger
+  }
+  async flush(): Promise<Ledger> {
+    return emptyLedger
+  }
+  async park(): Promise<Ledger> {
+    return emptyLedger
+  }
+  async close(): Promise<Ledger> {
+    return emptyLedger
+  }
+  ending(): void {}
+  beforeEnd(): boolean {
+    return false
+  }
+  endSync(): EndStep {
+    return () => true
   }
 }

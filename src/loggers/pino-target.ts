@@ -3,13 +3,12 @@ import build from 'pino-abstract-transport'
 import { printLine } from '../diagnostics/stderr.js'
 import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
-import type { Drainable, RecordSink } from '../engine/ports.js'
 import { WorkerPosition } from '../engine/worker-position.js'
 import { ConfigError } from '../errors/sluice-error.js'
 import { nearestName } from '../options/nearest-name.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { table } from '../options/table.js'
-import { capturePort } from '../process/capture-port.js'
+import { captureEngine } from '../process/capture-engine.js'
 import { configureOrOff } from '../process/configure.js'
 import { watchEndInMainThread } from '../process/main-thread.js'
 import { processRegistry } from '../process/registry.js'
@@ -26,6 +25,8 @@ import { learnedBase, type PinoConfig } from './pino-logger.js'
 /** Options of the target. They are sent to pino's worker, so none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
 
+type Port = Engine | IdlePort
+
 /** See `lazy-pino-target.ts`. */
 export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
   // Before the worker is ready: an application that ends soon would miss an error that comes later.
@@ -36,9 +37,9 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   const engine =
     state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
   processRegistry().add(engine)
-  const port = () => {
+  const port = (): Port => {
     processRegistry().capture.notice()
-    return capturePort(resolved) ?? engine
+    return captureEngine(resolved) ?? engine
   }
   // pino sends its configuration to streams of pino-abstract-transport. Nothing else comes by this one.
   const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
@@ -84,7 +85,7 @@ function ownPosition(): { readonly worker: WorkerPosition; readonly engine: numb
  * each one in the callback of the one before, and keeps the process alive meanwhile. So queued flushes resolve together with one that
  * timed out. Otherwise an application that flushes repeatedly in an outage would not end for minutes.
  */
-function flushOf(port: () => Drainable, timeoutMs: number): (callback: (error?: Error) => void) => void {
+function flushOf(port: () => Port, timeoutMs: number): (callback: (error?: Error) => void) => void {
   let givingUp = false
   return (callback) => {
     if (givingUp) {
@@ -109,7 +110,7 @@ function flushOf(port: () => Drainable, timeoutMs: number): (callback: (error?: 
 function lineMapper(
   { levels, messageKey, errorKey }: PinoConfig,
   { options, source }: { readonly options: ResolvedOptions; readonly source: string | undefined },
-  port: () => RecordSink,
+  port: () => Port,
 ): LineIntakePlan['take'] {
   const style = { labels: levels?.labels, messageKey, errorKey }
   const map = pinoMapper({ ...controlling(options), ...style })
@@ -127,10 +128,8 @@ function lineMapper(
     const engine = port()
     if (engine instanceof IdlePort) return
     try {
-      if (engine instanceof Engine) {
-        plain ??= engine.writer.pinoBytes(style, isBase)
-        if (engine.plainLine(lines, from, end, plain, plainPasses)) return
-      }
+      plain ??= engine.writer.pinoBytes(style, isBase)
+      if (engine.plainLine(lines, from, end, plain, plainPasses)) return
       const line = lines.toString('utf8', from, end)
       const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase, isBelow })
       if (passes(mapped)) engine.log(mapped)

@@ -1,12 +1,12 @@
 import { printLine } from '../diagnostics/stderr.js'
 import { IdlePort } from '../engine/idle.js'
-import type { Drainable, RecordPort, RecordSink } from '../engine/ports.js'
+import type { RecordPort } from '../engine/ports.js'
 import type { ResolvedOptions, SluiceOptions, Sources } from '../options/options.js'
 import type { Need, Resolution } from '../options/resolve.js'
 import { systemClock } from '../runtime/clock.js'
 import { isNews } from '../runtime/shared-state.js'
 import { currentCapture } from './capture.js'
-import { capturePort } from './capture-port.js'
+import { captureEngine } from './capture-engine.js'
 import { configureOrOff } from './configure.js'
 import { processRegistry } from './registry.js'
 import { joinEngine, leaveEngine, type SharedEngine } from './shared-engines.js'
@@ -56,7 +56,7 @@ export class Lease {
   }
 
   /** The port that takes records now: the engine, an idle one when Sluice is off, or the capture of a test. */
-  get engine(): RecordSink & Drainable {
+  get engine(): RecordPort {
     const port = this.#port
     return port !== undefined && currentCapture() === undefined ? port : this.#find()
   }
@@ -83,9 +83,9 @@ export class Lease {
     return this.#released
   }
 
-  #find(): RecordSink & Drainable {
+  #find(): RecordPort {
     if (this.#isLookDue) this.#look()
-    const captured = capturePort(this.options)
+    const captured = captureEngine(this.options)
     if (captured !== undefined) return captured
     if (this.#resolution.state === 'on' && !this.released) this.#shared ??= joinEngine(this.options)
     this.#port = this.#shared?.port ?? new IdlePort(this.options)

@@ -7,7 +7,10 @@ interface Listener {
   isCalled: boolean
 }
 
-/** The bells of the words that the threads of a process share: a ring is an event in each thread that hears it. */
+/**
+ * The bells of the words that the threads of a process share: a ring is an event in each thread that hears it. Another thread hears it after a
+ * while, the one that rings in its next turn.
+ */
 export class SimulatedBells {
   /** Lets other threads work for so long while this one is blocked. */
   whileBlocked: (ms: number) => void = () => {}
@@ -30,7 +33,7 @@ export class SimulatedBells {
       const listeners = this.#at(buffer, word)
       return {
         ring: () => {
-          for (const each of listeners) this.#call(each)
+          for (const each of listeners) this.#call(each, each.thread === thread ? 0 : this.#latencyMs())
         },
         heard: (task) => {
           const listener: Listener = { thread, task, isCalled: false }
@@ -59,13 +62,13 @@ export class SimulatedBells {
     }
   }
 
-  #call(listener: Listener): void {
+  #call(listener: Listener, latencyMs: number): void {
     if (listener.isCalled) return
     listener.isCalled = true
     listener.thread.post(() => {
       listener.isCalled = false
       listener.task()
-    }, this.#latencyMs())
+    }, latencyMs)
   }
 
   #at(buffer: ArrayBufferLike, word: number): Set<Listener> {

@@ -48,6 +48,16 @@ export class LaneLogs {
     }
   }
 
+  /** The same with records that are in memory, the most severe first, while those that would go out next are on disk. */
+  cutResident(batch: Batch, size: number): void {
+    for (const log of this.#logs.toReversed()) log?.takeResident(batch, size)
+  }
+
+  /** The most severe record that is ready and in memory. */
+  firstResident(): Ref | undefined {
+    return this.#logs.findLast((log) => log?.firstResident() !== undefined)?.firstResident()
+  }
+
   /** The record that goes out next. */
   first(): Ref | undefined {
     return this.#next()?.first()

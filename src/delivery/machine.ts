@@ -10,16 +10,13 @@ import type { LedgerBook } from './ledger-book.js'
 import { NextBatch } from './next-batch.js'
 import type { DeliveryPlan } from './plan.js'
 import type { Reach } from './reach.js'
-import { type Failure, isAmbiguous, isFailure, noAnswer } from './rules.js'
+import { diskPatienceMs, type Failure, isAmbiguous, isFailure, noAnswer } from './rules.js'
 import type { Outcome, Sender } from './sender.js'
 import { Suspects } from './suspects.js'
 import { Turn } from './turn.js'
 
 /** A process that logs without a pause lives on: its records wait no longer than this. */
 const longestCalmMs = 1000
-
-/** Where the disk does not answer, it is asked again after so long. */
-const diskPatienceMs = 1000
 
 interface MachinePlan extends Pick<DeliveryPlan, 'random' | 'retry' | 'probe' | 'maxConnections' | 'requestTimeoutMs'> {
   readonly sender: Pick<Sender, 'carriage'>

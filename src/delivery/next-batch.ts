@@ -4,7 +4,7 @@ import { Flight, type Lane, type Way } from './lane.js'
 import type { LedgerBook } from './ledger-book.js'
 import { Patience } from './patience.js'
 import type { DeliveryPlan } from './plan.js'
-import { suspectsBeside } from './rules.js'
+import { diskPatienceMs, suspectsBeside } from './rules.js'
 import type { Sender, UsableConnection } from './sender.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
@@ -48,8 +48,10 @@ export class NextBatch {
   /** Send one record to test the service, `beside` those in flight. False when a probe is in flight, or there is no record. */
   probe(lane: Lane, { beside = false } = {}): boolean {
     if (lane.isClosed || (lane.isProbing && !this.#hasLongProbes(lane))) return false
-    const ref = this.#probeOf(lane, { beside })
-    if (ref === undefined || !this.#mayTake(lane, ref)) return false
+    const wanted = this.#probeOf(lane, { beside })
+    if (wanted === undefined) return false
+    const ref = this.#mayTake(lane, wanted) ? wanted : this.#residentOf(lane)
+    if (ref === undefined) return false
     this.#sendOne(lane, ref, 'probe')
     return true
   }
@@ -112,8 +114,9 @@ export class NextBatch {
     while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
       lane.logs.cut(batch, lane.window.depth)
+      if (batch.length === 0 && this.#residentOf(lane) !== undefined) lane.logs.cutResident(batch, lane.window.depth)
       if (batch.length === 0) {
-        // They are on disk, and records in flight fill the memory.
+        // They are on disk, and other records fill the memory.
         lane.isBlocked = true
         lane.batches.push(batch)
         return
@@ -144,6 +147,17 @@ export class NextBatch {
       batch.lowest = Number.POSITIVE_INFINITY
       this.#send(lane, batch, 'batch')
     }
+  }
+
+  /**
+   * A record in memory, for a lane whose next ones are on disk and have no room in memory. No answer will make room, so while the disk
+   * fails, those in memory go first.
+   */
+  #residentOf(lane: Lane): Ref | undefined {
+    if (lane.flights.size > 0) return undefined
+    const ref = lane.logs.firstResident()
+    if (ref === undefined) lane.diskFrom = this.#plan.turn.now + diskPatienceMs
+    return ref
   }
 
   /** True where another batch may go out. */

@@ -8,6 +8,9 @@ export type Rejection = Extract<Outcome, { type: 'rejected' }>
 /** An attempt after which the record needs no other one. */
 export type Settled = Exclude<Outcome, Failure>
 
+/** Where the disk does not answer, or takes nothing, it is asked again after so long. */
+export const diskPatienceMs = 1000
+
 /** The last error of a record that was sent, where there is no time to wait for its answer any longer. */
 export const noAnswer = 'the service did not answer in time'
 

@@ -198,11 +198,14 @@ export class WorkerLink implements Link {
   }
 }
 
+// Not within the call: webpack takes workers with the same literal name for one, and then fails where Next.js builds the file for several layers.
+const threadName = 'sluice'
+
 /** In a `try`, for esbuild warns of `import.meta` in CommonJS elsewhere. */
 function startThread(workerData: WorkerPlan): Worker {
   try {
     return new Worker(new URL('./delivery-worker.mjs', import.meta.url), {
-      name: 'sluice',
+      name: threadName,
       execArgv: [],
       env: ownThreadEnvironment(),
       trackUnmanagedFds: false,

@@ -148,6 +148,20 @@ export class RecordLog implements SegmentLog, BoundedLog {
     }
   }
 
+  /** The same for the records that are in memory, although older ones are not. */
+  takeResident(batch: BatchSpace, most: number): void {
+    while (batch.length < most) {
+      const first = this.#chain.firstResident()
+      if (first === undefined) return
+      const { segment, index } = first
+      const before = Number.POSITIVE_INFINITY
+      const count = this.#runAt(segment, index, { batch, most: most - batch.length, before })
+      if (count === 0) return
+      batch.addRun(segment, index, count)
+      this.mark(segment, index, count, inFlight)
+    }
+  }
+
   /** True where the record is in memory, or may come back into it. Others leave for it, where they can. */
   mayTake({ segment, index }: Ref): boolean {
     if (segment.isResident(index)) return true
@@ -169,6 +183,10 @@ export class RecordLog implements SegmentLog, BoundedLog {
 
   newest(): Ref | undefined {
     return this.#chain.newest()
+  }
+
+  firstResident(): Ref | undefined {
+    return this.#chain.firstResident()
   }
 
   suspects(): Iterable<Ref> {

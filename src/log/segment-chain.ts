@@ -49,6 +49,16 @@ export class SegmentChain {
     return undefined
   }
 
+  /** The oldest record that is ready and in memory. The cost grows with the number of segments. */
+  firstResident(): Ref | undefined {
+    for (let segment = this.#first; segment !== undefined; segment = segment.next) {
+      if (segment.tally[ready] === 0) continue
+      const index = segment.states.indexOf(ready, segment.resident)
+      if (index !== -1 && index < segment.count) return { segment, index }
+    }
+    return undefined
+  }
+
   /** Suspects that wait, the oldest first. */
   *suspects(): Iterable<Ref> {
     let segment = this.#seekSuspect()

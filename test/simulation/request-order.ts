@@ -66,6 +66,9 @@ function keepsOrder(
   // A record that has failed comes back later. One that is never sent again is not settled at the end.
   if (retries > 0 || (lastError !== undefined && accepted > delivered + rejected)) return false
   if (schedule.options.spoolDir === undefined) return true
+  // Records in memory that a failing disk did not take go before older ones on disk, for which they leave no room.
+  const isBounded = schedule.options.maxQueueRecords !== undefined || schedule.options.maxQueueBytes !== undefined
+  if (isBounded && schedule.faults.some(({ on }) => on === 'disk')) return false
   // Before a signal, a park takes records back from their requests, and the end sends them again.
   if (process.end?.how === 'signal' && ambiguousRetries > 0) return false
   // The next worker takes over what the one before has left on disk.

@@ -58,10 +58,12 @@ describe('the server of the example nextjs', () => {
     expect(await serve()).toMatchObject({ ended, orders: upTo(20), others, events })
   })
 
-  it('has a worker, and loses no line, if webpack bundles Sluice', async () => {
+  it('says once that delivery is inline if webpack bundles Sluice, and loses no line', async () => {
     change('next.config.ts', 'export default {}\n')
     await example.runScript('build:webpack')
-    expect(await serve()).toMatchObject({ ended, orders: upTo(20), others, events })
+    const course = await serve()
+    const stderr = expect.stringMatching(/^sluice: the delivery worker cannot be started \(.*\n$/)
+    expect(course).toMatchObject({ ended: { ...ended, stderr }, orders: upTo(20), others, events })
   })
 
   it('builds with an edge route that imports Sluice, which says there that nothing is sent', async () => {

@@ -61,7 +61,7 @@ export class SharedBell implements Bell {
     return () => {
       stopped = true
       timer?.cancel()
-      // A wait that is never over would hold the memory for ever. Others that wait look once in vain.
+      // A wait without end would hold the memory for ever. Other waiters look once for nothing.
       Atomics.notify(this.#words, this.#word)
     }
   }

@@ -91,7 +91,7 @@ export class ControlBlock {
     return isKnown ? new ControlBlock(memory) : undefined
   }
 
-  /** Memory for a block, with so many bytes behind it. */
+  /** Memory for a block, with `bytes` bytes behind it. */
   static memory(bytes = 0): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(controlBytes + bytes)
     new Int32Array(memory).set([version, knownWords])

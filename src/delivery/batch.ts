@@ -76,7 +76,7 @@ export class Batch implements OutgoingBatch, BatchSpace {
     return Math.max(this.#keys.mostBytes, this.#mostOwnKeyBytes)
   }
 
-  /** True where bodies of so many bytes may be added, behind `records` others that are about to be added with them. */
+  /** True where bodies of `bytes` bytes may be added, behind `records` others that are about to be added with them. */
   fits(bytes: number, records = 0): boolean {
     const length = this.#length + records
     return length < maxBatch && (this.#bytes + bytes <= maxBatchBytes || length === 0)

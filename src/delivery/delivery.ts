@@ -219,7 +219,7 @@ export class Delivery {
 
   /**
    * Deliver without returning to the event loop, within the time, for a process that is ending. The result is called again and
-   * again: it turns the loop for so many milliseconds at most, and returns true when nothing more can be done, or no time is left.
+   * again: it turns the loop for `waitMs` at most, and returns true when nothing more can be done, or no time is left.
    * Afterwards only the ledger may be asked for. It counts as queued what could not be delivered.
    */
   drainSync(loop: Loop & { turn(waitMs: number): void }, sender: Sender, time: FlushTime): (waitMs: number) => boolean {

@@ -271,7 +271,7 @@ export class Flight {
     return this.batch.wasWoken && this.firstAt === undefined
   }
 
-  /** Records have left the batch before it went out: only so many are left. */
+  /** Records have left the batch before it went out. */
   shorten(): void {
     const { length } = this.batch
     this.open = this.open.subarray(0, length)

@@ -10,7 +10,7 @@ interface PatiencePlan extends Pick<DeliveryPlan, 'requestTimeoutMs'> {
   readonly sender: Pick<Sender, 'carriage'>
 }
 
-/** A request that may be lost is sent once more after so long. */
+/** A request that may be lost is sent once more after this time. */
 const raceMs = 500
 
 /** How long what is in flight may wait for its answer before something else is tried. */

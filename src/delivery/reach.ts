@@ -2,7 +2,7 @@ import type { Clock } from '../runtime/clock.js'
 import type { ServiceReach } from '../runtime/shared-reach.js'
 import type { Failure } from './rules.js'
 
-/** The brief drains of a delivery whose service was never reached take so long, all together, in milliseconds. */
+/** Where the service was never reached, all brief drains together take this time, in milliseconds. */
 export const briefMs = 300
 
 /**

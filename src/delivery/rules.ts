@@ -8,7 +8,7 @@ export type Rejection = Extract<Outcome, { type: 'rejected' }>
 /** An attempt after which the record needs no other one. */
 export type Settled = Exclude<Outcome, Failure>
 
-/** Where the disk does not answer, or takes nothing, it is asked again after so long. */
+/** A disk that does not answer, or takes nothing, is asked again after this time. */
 export const diskPatienceMs = 1000
 
 /** The last error of a record that was sent, where there is no time to wait for its answer any longer. */
@@ -131,7 +131,7 @@ export function patienceMs(requestTimeoutMs: number, { draining }: { readonly dr
 
 const drainingMs = 500
 
-/** Suspects that may be in flight at a time, on so many connections: a quarter. */
+/** The number of suspects that may be in flight at a time: a quarter of the connections. */
 export function suspectsBeside(connections: number): number {
   return Math.ceil(connections / 4)
 }

@@ -11,8 +11,8 @@ export interface Outgoing {
 }
 
 /**
- * `any` that is open. `lively`: none that has been idle, because that one may be lost, and nothing can wait to find out. `new`: none that had
- * a request before, because that one may be about to end.
+ * `any`: any open connection. `lively`: one that has not been idle, because an idle connection may be lost and there is no time to find out.
+ * `new`: one that has had no request, because a used connection may be about to end.
  */
 export type UsableConnection = 'any' | 'lively' | 'new'
 

@@ -13,7 +13,7 @@ export class Turn {
   drainsSince = Number.NEGATIVE_INFINITY
   /** Nothing comes after one of them. */
   isLastDrain = false
-  /** On the clock: the deadline of that one. */
+  /** On the clock: the deadline of the last drain. */
   lastDrainUntil = Number.POSITIVE_INFINITY
   readonly toFill = new Set<Lane>()
   readonly #plan: Pick<DeliveryPlan, 'retry' | 'random'>

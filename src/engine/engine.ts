@@ -37,7 +37,7 @@ import { RecordWriter } from './record-writer.js'
 const endingMs = 50
 const longestParkingMs = 250
 
-/** Time to move what is left to the spool, before the deadline of a park or close of so many milliseconds. */
+/** The part of a park or close that is kept to move what is left to the spool. */
 export function parkingMs(timeoutMs: number, { spoolDir }: Pick<ResolvedOptions, 'spoolDir'>): number {
   return spoolDir === undefined ? 0 : Math.min(timeoutMs / 4, longestParkingMs)
 }

@@ -61,7 +61,7 @@ export interface BodyWriter {
   readonly severity: Severity
   /** Name of its level. */
   readonly level: string
-  /** Most bytes of the body for a line of so many bytes. */
+  /** Most bytes of the body for a line of this length. */
   most(lineBytes: number): number
   /** Writes the body for the line in `lines` from `from` to `end`. Returns the position behind it; -1 for a line that is not plain. */
   write(lines: Buffer, from: number, end: number, memory: Buffer, at: number): number

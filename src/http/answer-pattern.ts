@@ -23,7 +23,7 @@ export class AnswerPattern {
   /** In the answer that was compared last: the value of the key. Blanks may be around it. */
   #key = ''
 
-  /** @param text the whole answer, which begins with a head of so many characters and an empty line */
+  /** @param text the whole answer: a head, whose length in characters is given, an empty line and the body */
   constructor(answer: ReadAnswer, text: string, headLength: number) {
     this.#answer = answer
     this.#text = text

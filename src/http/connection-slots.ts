@@ -16,7 +16,7 @@ export interface Holder {
 
 /** A connection that is dialled this much later reaches the server after the end of the one before. */
 const hearingMs = 50
-/** For so long after the process has run out of file descriptors, a lane has fewer connections. */
+/** After the process has run out of file descriptors, a lane has fewer connections for this time. */
 const scarceMs = 600_000
 
 /**
@@ -48,7 +48,7 @@ export class ConnectionSlots {
     return this.#claims.size > 0
   }
 
-  /** How many of so many connections have to end now, for want of file descriptors. Call it where they are idle. */
+  /** How many of a lane's idle connections have to end now, for want of file descriptors. */
   spare(connections: number): number {
     // Those that broke meanwhile need not end.
     this.#surplus = Math.min(this.#surplus, Math.max(0, this.#taken - this.#fewer))

@@ -28,7 +28,7 @@ export function holdingConnector({ open, ...options }: TimedConnectionOptions): 
   return open ?? socketConnector(options)
 }
 
-/** After so long without a packet the system asks whether the server is there. */
+/** After this time without a packet the system asks whether the server is there. */
 const keepAliveMs = 60_000
 
 /** undici has such a connector, too. To load it takes a worker 10 ms more. */

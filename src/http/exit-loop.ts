@@ -20,7 +20,7 @@ import type { Dial, Wire, WireEvents } from './wire.js'
  */
 export interface ExitLoop extends Loop {
   connect(destination: Destination): Dial
-  /** Wait for the next timer or message, for so long at most, and run what is due. */
+  /** Wait for the next timer or message, for `waitMs` at most, and run what is due. */
   turn(waitMs: number): void
   /** End the thread and its sockets. */
   close(): void

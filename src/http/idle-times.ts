@@ -1,9 +1,9 @@
 import type { UsableConnection } from '../delivery/sender.js'
 
-/** A connection that has been idle for so long is not used again: a NAT may have forgotten it, and then the next request gets no answer. */
+/** A connection that was idle for this time is not used again: a NAT may have forgotten it, and then the next request gets no answer. */
 const longestIdleMs = 15_000
 
-/** A connection that has been idle for so long may be lost without a sign. One that is in use has only just been answered. */
+/** A connection that was idle for this time may be lost without a sign. A connection in use had an answer a moment ago. */
 const doubtfulMs = 1000
 
 /** The connections that a batch goes out on have been idle for less than this. */

@@ -4,7 +4,7 @@ import { ChunkedBody } from './chunked-body.js'
 import { type AnswerRun, type AwaitingRequests, answerOf, type ReadAnswer, runOfOne } from './read-answer.js'
 import { maxBodyBytes } from './request-head.js'
 
-/** Where all answers differ, one of so many becomes a pattern: to make one takes half of the time that it takes to read an answer. */
+/** Where all answers differ, only one in this number becomes a pattern: making a pattern costs half as much as reading an answer. */
 const unlikePerPattern = 8
 /** Interim answers (1xx) before one answer. */
 const maxInterim = 32
@@ -44,7 +44,7 @@ export class ResponseReader {
   /** True when the first bytes of this answer are no longer held. */
   #dropped = false
   #interim = 0
-  /** Answers that may come again: the one that came last, and the one before it. */
+  /** Answers that may come again: the last answer, and the answer before it. */
   #pattern: AnswerPattern | undefined
   #other: AnswerPattern | undefined
   /** Answers that were like none before. */

@@ -79,7 +79,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
   }
 
   /**
-   * Room for a record of at most so many bytes, its own key included. Write the key and behind it the body to `memory` at `at`, then
+   * Room for a record of up to `most` bytes, its own key included. Write the key and behind it the body to `memory` at `at`, then
    * {@link append} it. Whatever leaves memory meanwhile, these bytes stay; but look for them in {@link staged} then.
    */
   room(most: number): Segment {
@@ -95,7 +95,7 @@ export class RecordLog implements SegmentLog, BoundedLog {
     return this.#chain.open!
   }
 
-  /** Copy a record of so many bytes that was written into the room of another log. */
+  /** Copy a record of `bytes` bytes that was written into the room of another log. */
   stageFrom(other: RecordLog, bytes: number): void {
     const to = this.room(bytes)
     const { memory, at } = other.staged

@@ -40,7 +40,7 @@ export function trim(segment: Segment): void {
   if (isWasteful(segment.memory.length, segment.at)) replace(segment, exactly(segment.at), 0, segment.at)
 }
 
-/** True where so many bytes of memory are too many for the bytes that are needed. */
+/** True where a memory of this size wastes space: far fewer bytes are needed. */
 export function isWasteful(bytes: number, needed: number): boolean {
   return bytes > needed * (1 + mostWaste)
 }

@@ -78,7 +78,7 @@ export interface SegmentFile {
 /** What a log asks of a batch. */
 export interface BatchSpace {
   readonly length: number
-  /** True where bodies of so many bytes may be added, behind `records` others that are about to be added with them. */
+  /** True where bodies of `bytes` bytes may be added, behind `records` others that are about to be added with them. */
   fits(bytes: number, records: number): boolean
   addRun(segment: Segment, from: number, count: number): void
 }
@@ -149,7 +149,7 @@ export class Segment {
   previous: Segment | undefined
   next: Segment | undefined
 
-  /** @param capacity room for so many records; it grows */
+  /** @param capacity the number of records that it has room for at first; it grows */
   constructor(log: SegmentLog, capacity = firstCapacity) {
     this.log = log
     this.#allocate(Math.max(capacity, firstCapacity))

@@ -63,7 +63,7 @@ export class LineIntake extends Writable {
     setImmediate(hasMore ? () => this.#takeByTurns(done) : done)
   }
 
-  /** Take lines of so many bytes, and a little more. False when no whole line is left. */
+  /** Take lines of about `most` bytes. False when no whole line is left. */
   #take(most: number): boolean {
     const lines = this.#lines
     for (let left = most; left > 0; left -= lines.end + 1 - lines.from) {

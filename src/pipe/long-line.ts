@@ -10,7 +10,7 @@ import {
   textAt,
 } from './frame.js'
 
-/** The frames of a line that is too long for one: parts of so many bytes, and its end. They follow each other without another frame. */
+/** The frames of a line that is too long for one frame: parts of this size, then its end. No other frame comes between them. */
 export function longLine(head: TextHead, text: string, partBytes: number): FrameMemory {
   const line = Buffer.from(text)
   const parts = Math.ceil(line.length / partBytes) - 1

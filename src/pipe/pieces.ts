@@ -29,7 +29,7 @@ export class Pieces {
     return this.#bytes
   }
 
-  /** Begin a piece with room for a frame of so many bytes. */
+  /** Begin a piece with room for a frame of `bytes` bytes. */
   begin(bytes: number): FrameMemory {
     const frames = this.#memory(bytes)
     this.#pieces.push({ frames, from: 0, end: 0 })

@@ -43,7 +43,7 @@ export class PipeReader {
   /**
    * Give frames to the sink, in order, until they have `mostBytes` or more.
    *
-   * @returns false where frames are left: after so many bytes, or while the sink takes none
+   * @returns false where frames are left: after `mostBytes`, or while the sink takes none
    */
   take(sink: FrameSink, mostBytes: number): boolean {
     const memory = this.#memory

@@ -20,11 +20,11 @@ import { hasRepeats, SignalNeed } from './signal-need.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 import { undeliveredLine } from './undelivered-line.js'
 
-/** An application that logs in its own `beforeExit` listener would never end: after so many drains the rest is delivered at the exit. */
+/** An application that logs in its own `beforeExit` listener would never end. After this number of drains the rest is delivered at the exit. */
 const maxDrains = 3
-/** Each of several engines holds the thread for so long in its turn. */
+/** Several engines take turns: each holds the thread for this time. */
 const turnMs = 5
-/** A service that takes nothing for so long does not delay the listeners of `exit`. */
+/** A service that takes nothing for this time does not delay the listeners of `exit` any longer. */
 const patienceMs = 250
 
 /** A worker that has not started within this time may have failed, which only the event loop hears. */

@@ -15,7 +15,7 @@ export type ProcessHost = Pick<
 /** Those that end a process which does not listen. SIGUSR1 is not among them: it starts the debugger of Node.js. */
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const
 
-/** A process that lives for so long after the signal was raised again does not die of it, such as PID 1 of a container. */
+/** A process that is alive this long after the signal was raised again does not die of it, such as PID 1 of a container. */
 const survivalMs = 100
 /** Each listener that comes and goes is an event of `process`: an application that logs again and again keeps ours. */
 const lookMs = 1000

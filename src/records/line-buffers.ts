@@ -12,7 +12,7 @@ const trueWord = Buffer.from('true').readInt32LE()
 const nullWord = Buffer.from('null').readInt32LE()
 /** The first four letters of false. */
 const falsWord = Buffer.from('fals').readInt32LE()
-/** A number of so many digits is exact: JavaScript writes it with the same digits. */
+/** A number with up to this many digits is exact: JavaScript writes it with the same digits. */
 const exactDigits = 15
 const backslash = '\\'.charCodeAt(0)
 

@@ -12,7 +12,7 @@ const space = ' '.charCodeAt(0)
 
 /** A longer head, one with a very long name of a level, is left to the slow way. */
 export const maxHeadBytes = 256
-/** Whole numbers of so many bytes are safe. */
+/** Whole numbers of up to this many bytes are safe integers. */
 const maxEventBytes = 15
 const eventMember = Buffer.from('","eventId":')
 /** Room for the braces and spaces that a line does not have, and for bytes that are written before a line turns out to be too long. */
@@ -54,7 +54,7 @@ export class LogBody {
     this.#quotedTail = Buffer.concat([Buffer.of(quote), tail])
   }
 
-  /** Most bytes that are written for a line of so many bytes. */
+  /** Most bytes that are written for a line of this length. */
   most(lineBytes: number): number {
     return (
       maxHeadBytes +

@@ -47,7 +47,7 @@ export class PinoBytes {
     return this.#names.nameOf(this.number)
   }
 
-  /** Most bytes that {@link write} needs for a line of so many bytes. */
+  /** Most bytes that {@link write} needs for a line of this length. */
   most(lineBytes: number): number {
     return this.#body?.most(lineBytes) ?? 0
   }

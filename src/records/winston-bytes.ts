@@ -39,7 +39,7 @@ export class WinstonBytes {
     this.#body = new LogBody({ style: mapping, messageKey: 'message', fields, tail })
   }
 
-  /** Most bytes that {@link write} needs for a line of so many bytes. */
+  /** Most bytes that {@link write} needs for a line of this length. */
   most(lineBytes: number): number {
     return this.#body?.most(lineBytes) ?? 0
   }

@@ -120,7 +120,7 @@ function isStackText(value: unknown): value is string {
   return typeof value === 'string' && /\n[ \t]+at /.test(value.slice(0, maxHeadChars))
 }
 
-/** The first frame of a stack stands within so many characters. */
+/** The first frame of a stack begins within this number of characters. */
 const maxHeadChars = 10_000
 
 /** Name of a line's level, without colours. */

@@ -33,7 +33,7 @@ export const systemClock: Clock = {
 /** `setTimeout` fires at once above 2^31 - 1. */
 const longestTimeout = 2_147_483_647
 
-/** Resolves after so many milliseconds, unless it is cancelled. */
+/** Resolves after `ms` milliseconds, unless it is cancelled. */
 export function after(ms: number, keepAlive = false): { readonly over: Promise<void>; readonly cancel: () => void } {
   let timer: Timer | undefined
   const over = new Promise<void>((resolve) => {

@@ -34,7 +34,7 @@ export class LevelOverride {
 
 let own: LevelOverride | undefined
 
-/** The level of the process that holds now in place of the option `level`; undefined while that one holds. */
+/** The level of the process that replaces the option `level` now; undefined while the option holds. */
 export function overridingLevel(): string | undefined {
   own ??= new LevelOverride(sharedLevel(), processNow)
   return own.level

@@ -63,7 +63,7 @@ export class SharedLevel {
   /** Replace the last change by one that was made now. */
   set(level: string | undefined, { now, forMs }: { readonly now: number; readonly forMs: number }): void {
     this.#replace((before) => {
-      // Clocks of threads may differ: a change is always later than the one that its caller replaces.
+      // Clocks of threads may differ: a change is always later than the change that it replaces.
       const at = before === undefined ? now : Math.max(now, before.at + tickMs)
       return { level, at, until: now + forMs }
     })

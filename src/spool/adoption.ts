@@ -38,7 +38,7 @@ interface Taken {
   readonly known: Set<string>
 }
 
-/** A holder that cannot be seen is dead after so many looks without a sign of life. The looks are `signIntervalMs` apart. */
+/** A holder that cannot be seen is dead after this number of looks without a sign of life. The looks are `signIntervalMs` apart. */
 const maxMissed = 6
 
 /**

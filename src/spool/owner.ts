@@ -95,7 +95,7 @@ function readBoot(): string {
   try {
     return bootId()
   } catch {
-    // The minute of the start. A change of the system clock can move it, which costs a few lines that are named in vain.
+    // The minute of the start. A change of the system clock can move it: then a few lines are reported that are not missing.
     return `minute ${Math.round(Date.now() / minuteMs - uptime() / 60)}`
   }
 }

@@ -8,7 +8,7 @@ import type { LineWriter } from './line-writer.js'
 import { syncFolder } from './spool-folder.js'
 import { readSpoolLine, type SpoolLine } from './spool-line.js'
 
-/** No file of a spool has so many lines: a larger number would only cost memory. */
+/** No file of a spool has more lines: a larger number is damage, and would only cost memory. */
 const maxNumber = 1_048_576
 /** No file of a spool is longer. */
 const maxFileBytes = 67_108_864

@@ -31,7 +31,7 @@ export interface SpoolLine {
 export const lineMarker = '{"crc":"'
 const crcDigits = 8
 const afterCrc = '",'
-/** Where the text begins of which a line has the checksum. */
+/** Where the text begins that the checksum of a line covers. */
 export const restAt = lineMarker.length + crcDigits + afterCrc.length
 /** Stands before the record, which ends a line. */
 export const recordMember = ',"record":'

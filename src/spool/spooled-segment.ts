@@ -25,7 +25,7 @@ interface CommitPlan {
   readonly lines: LineWriter
   /** Stands between the key of a record and the record, in each line. */
   readonly about: Buffer
-  /** Lines of so many bytes fit. */
+  /** Bytes that fit. */
   readonly room: number
   readonly sync: boolean
   /** Path of a new file. Throws what the file system does. */

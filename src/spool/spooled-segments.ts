@@ -19,7 +19,7 @@ export interface SpooledSegmentsPlan {
 
 /** Acknowledgements are gathered for this long. After a kill, records that were delivered within it are sent again. */
 const acknowledgeMs = 100
-/** Of the files that cannot be removed, so many are tried again. */
+/** At most this number of files that cannot be removed are tried again. */
 const maxStuck = 1000
 
 /** What an engine has on disk, bounded in bytes and age: what does not fit is given up. */
@@ -55,7 +55,7 @@ export class SpooledSegments {
     this.#bytes += file.bytes
   }
 
-  /** A file got so many bytes more. */
+  /** A file grew by `bytes`. */
   grew(file: SpooledSegment, bytes: number): void {
     this.#bytes += bytes
     file.lastAt = this.#plan.clock.now()

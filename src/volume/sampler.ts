@@ -12,7 +12,7 @@ export class Sampler {
     this.#random = random
   }
 
-  /** True for a level of which some lines are left out. */
+  /** True for a level that leaves out some of its lines. */
   samples(level: string): boolean {
     return this.#shares.has(level)
   }

@@ -3,7 +3,7 @@ import { objectOf } from '../../../../src/http/answer-body.js'
 import type { RecordCounts } from './record-counts.js'
 
 /**
- * The counts in an answer. Their type stands in a file of its own: the package ships that one without the library's source.
+ * The counts in an answer. Their type has a file of its own, which the package ships without the library's source.
  *
  * @throws {ApiError} where the answer has none
  */

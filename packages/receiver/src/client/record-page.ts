@@ -71,7 +71,7 @@ interface ReadPage<Record> {
 const pageRecords = 1000
 
 /**
- * The records of one page after another, newest first, at most so many in all.
+ * The records of one page after another, newest first, at most `most` in all.
  *
  * @throws as `read` does, and {@link pageAfter}
  */

@@ -2,7 +2,7 @@
 export const sinceForms = 'a time such as 5m, 2h or 2026-01-31T12:00:00Z'
 
 /**
- * The time of `--since` as the API takes it: so many seconds, minutes, hours or days ago as it is, by the receiver's clock, or another time in
+ * The time of `--since` as the API takes it: a number of seconds, minutes, hours or days ago unchanged, by the receiver's clock, or another time in
  * ISO 8601 UTC. Undefined for another text.
  */
 export function sinceTime(written: string): string | undefined {

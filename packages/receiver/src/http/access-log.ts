@@ -8,7 +8,7 @@ import { shownPath } from './shown-path.js'
 export type AccessLogStream = 'stdout' | 'stderr'
 
 const fileDescriptors: Readonly<Record<AccessLogStream, number>> = { stdout: 1, stderr: 2 }
-/** Lines that come while so many wait for a reader that does not read are dropped. */
+/** Lines are dropped while this number waits for a reader that does not read. */
 const maxWaitingBytes = 16_777_216
 const options: LoggerOptions = { base: null, timestamp: pino.stdTimeFunctions.isoTime }
 

@@ -71,7 +71,7 @@ export function buildApp({
   const readiness = new Readiness(storage)
   const searches = new Searches()
   const metrics = new Metrics({ storage, feed, readiness, rejected })
-  // An answer of which the client did not see the end counts, too. fastify's own hook leaves it out.
+  // An answer whose end the client did not see counts, too. fastify's own hook leaves it out.
   const observe = (request: FastifyRequest, reply: FastifyReply) => {
     const sinceMs = accessLog === undefined ? 0 : performance.now()
     reply.raw.once('close', () => {

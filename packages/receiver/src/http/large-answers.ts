@@ -2,11 +2,11 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Failure } from '../schemas/envelopes.js'
 
-/** A larger answer is sent in pieces of so many bytes. */
+/** A larger answer is sent in pieces of this size, in bytes. */
 const pieceBytes = 65_536
 /** Bytes of larger answers that may wait for their clients, in all, and of one key. */
 const maxWaitingBytes = { inAll: 67_108_864, ofOne: 16_777_216 } as const
-/** A client that takes nothing for so long loses its connection, or for twice as long: Node looks once more where a part went out since its last write. */
+/** A client that takes nothing for this time loses its connection. It may take twice the time: Node looks once more where a part went out since its last write. */
 const stalledMs = 15_000
 
 /** Sends large answers in pieces, and bounds what waits in memory for clients that do not read. Beyond the bound the answer is 503. */

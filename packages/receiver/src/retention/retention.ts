@@ -4,7 +4,7 @@ import type { RecordStorage } from '../storage/record-storage.js'
 import type { Clocks } from '../storage/steady-time.js'
 import { RetentionClock } from './retention-clock.js'
 
-/** A pause between two steps is so many times as long as the step before it: most of the time is left to writing. */
+/** A pause is the length of the step before it times this factor: most of the time is left to writing. */
 const pauseShare = 3
 const shortestPauseMs = 10
 const longestRoundMs = 60_000

@@ -7,7 +7,7 @@ import { dayOf, msOfId } from './record-ids.js'
 export const anyValue = ''
 /** Stands in place of a name where a field has had more names than are counted: nobody can rely on the counts of that field any more. */
 export const uncounted = ''
-/** Fields are forgotten when there are so many. Their names then count from anew. */
+/** Fields are forgotten when there are this many. Their names are then counted anew. */
 const maxFields = 1000
 
 interface Lane {
@@ -16,7 +16,7 @@ interface Lane {
   readonly rows: readonly (CountedRecord & { readonly id: number })[]
 }
 
-/** The names that this process counts: so many of each field, lane and day. */
+/** The names that this process counts: at most this number of each field, lane and day. */
 export class CountedNames {
   readonly #tallies: Tallies
   readonly #names = new Map<string, Set<string>>()

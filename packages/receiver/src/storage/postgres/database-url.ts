@@ -1,4 +1,4 @@
-/** Servers of one database, of which one takes writes. */
+/** Servers of one database. One of them takes writes. */
 export interface DatabaseServers {
   /** One URL for each server, in the order in which they were written. */
   readonly urls: readonly string[]

@@ -17,9 +17,9 @@ const maxRecords = 300
 const maxCharacters = 2_000_000
 /** A group waits this long for keys that other transactions have locked, and a record that goes alone, in ms. */
 const lockMs = { ofGroups: 500, ofOne: 10 } as const
-/** A record whose key is locked is tried again so often, for so long, in ms: another receiver may be slow. */
+/** A record whose key is locked is tried again: how often, and for how long in ms. Another receiver may be slow. */
 const lockedMs = { pause: 100, longest: 4500 } as const
-/** Keys that are known to be locked are forgotten when there are so many. */
+/** Keys that are known to be locked are forgotten when there are this many. */
 const maxLocked = 10_000
 
 /** Writes log and value records in groups. */
@@ -125,7 +125,7 @@ export class RecordAppends {
       return await write()
     } catch (error) {
       if (lacksPartition(error)) await this.#days.prepare(this.#slot.nowMs())
-      // This process was frozen so long that another one has its slot, and has made the same ids.
+      // This process was frozen for long: another process has its slot, and has made the same ids.
       else if (existsAlready(error)) await this.#slot.renew()
       else throw error
       return write()

@@ -50,7 +50,7 @@ export class RecordIds {
     this.#nowMs = nowMs
   }
 
-  /** Another slot, of which no other writer makes ids. */
+  /** Another slot: no other writer makes its ids. */
   set slot(slot: number) {
     this.#slot = slot
   }

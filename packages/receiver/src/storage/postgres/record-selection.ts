@@ -8,7 +8,7 @@ import { dayOf, firstIdOf, msOfId } from './record-ids.js'
 
 /** So many of the newest records are read one by one before an index is asked. */
 const newest = 5000
-/** Each further part of the records that are read one by one has so many times as many. */
+/** Each further part of the records that are read one by one is larger by this factor. */
 const growth = 8
 const dayMs = 86_400_000
 

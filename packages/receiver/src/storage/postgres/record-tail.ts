@@ -6,7 +6,7 @@ import { type Arrived, LaneTail } from './lane-tail.js'
 import { firstIdOf, msOfId } from './record-ids.js'
 import type { Servers } from './servers.js'
 
-/** A lane that nobody has followed for so long is forgotten, in ms. */
+/** A lane that nobody has followed for this time is forgotten, in ms. */
 const unusedMs = 60_000
 const kinds = ['logs', 'values'] as const satisfies readonly RecordKind[]
 

@@ -46,7 +46,7 @@ export class RecordWriter {
   /**
    * Stores the records within a transaction, except repeated attempts. Returns the counts of those.
    *
-   * @param writer number of which no other transaction runs at the same time
+   * @param writer a number that no other running transaction has
    */
   async write(
     client: pg.ClientBase,

@@ -15,7 +15,7 @@ const readMs = 10_000
 const quietMs = 10_000
 /** A write waits this long for a row that another transaction has locked, in ms. */
 const lockMs = 5000
-/** The server ends a transaction whose process has sent nothing for so long: it stands still, and holds rows that others wait for. In ms. */
+/** The server ends a transaction whose process has sent nothing for this time, in ms: the process stands still, and others wait for its rows. */
 const standstillMs = 8000
 
 /** Commits of records that run at once: of groups, and of records that go alone. */
@@ -63,7 +63,7 @@ export class Servers {
       return await (await pools).write.connect()
     } catch (error) {
       const failure = this.#failed(error, pools)
-      // This thread may have been busy for so long, with large records, and the connection be there by now.
+      // This thread may have been busy with large records meanwhile, and the connection is there by now.
       if (waitedForConnection(error)) return (await pools).write.connect().catch(() => Promise.reject(failure))
       throw failure
     }

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from '../store-unavailable.js'
 import { isTransient } from './database-errors.js'
 import type { Servers } from './servers.js'
 
-/** A transaction that fails because of another one is tried so many times. */
+/** A transaction that fails because of another transaction is tried this number of times. */
 const attempts = 5
 
 type Work<Result> = (client: pg.ClientBase) => Promise<Result>

@@ -5,7 +5,7 @@ import { RecordIds, writerSlots } from './record-ids.js'
 import type { Servers } from './servers.js'
 import type { Transactions } from './transactions.js'
 
-/** The owner of a slot that has not been seen for so long has lost it, in ms. */
+/** The owner of a slot has lost it when nobody has seen the owner for this time, in ms. */
 const lostMs = 60_000
 /** More connections than a process has at once. */
 const writersPerSlot = 64

@@ -2,7 +2,7 @@ import type { RecordQuery, UnknownValue } from '../record-storage.js'
 import { type FieldCondition, fieldConditions } from './field-conditions.js'
 import { maxNameLength } from './named-fields.js'
 
-/** Only so many known values are shown. */
+/** At most this number of known values is shown. */
 const maxShown = 10
 
 /** A value of a filter that no record of the lane may have. */

@@ -1,6 +1,6 @@
 /** Counting stops here where records must be counted one by one: the total of a page. */
 export const maxTotal = 1000
-/** Counts by value and time look at so many records where no table has them. */
+/** Where no table has the counts by value and time, at most this number of records is looked at. */
 export const maxCounted = 100_000
 /** Facets read at most this many bytes of records. */
 export const maxFacetBytes = 16 * 1_048_576

@@ -1,6 +1,6 @@
 import type { RecordCounts, StepCount, ValueCount } from '../record-storage.js'
 
-/** Only so many values are listed: the most frequent. */
+/** The most frequent values are listed, at most this number. */
 const maxValues = 1000
 /** Most steps in an answer. */
 const maxSteps = 10_000

@@ -1,6 +1,6 @@
 import type { Facets, RecordFields } from '../record-storage.js'
 
-/** Only so many values of a field are listed: the most frequent. */
+/** The most frequent values of a field are listed, at most this number. */
 const maxValues = 100
 /** A longer value is not listed. */
 const maxCharacters = 200

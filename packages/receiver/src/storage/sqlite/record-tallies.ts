@@ -2,7 +2,7 @@ import { maxNameLength, maxNames } from '../records/named-fields.js'
 import { type CountedRecord, type NameTally, Tallies } from '../records/tallies.js'
 import type { Database, Statement } from './database.js'
 
-/** The cache is cleared when it has the names of so many fields. */
+/** The cache is cleared when it has the names of this number of fields. */
 const maxKnown = 100
 
 /** The names of a field of a lane. */

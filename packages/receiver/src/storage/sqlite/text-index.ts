@@ -8,7 +8,7 @@ import { lastGivenId } from './record-ids.js'
 const step = 2_000
 /** Changes whenever the index gets other columns, labels, words or parts. An index of another shape is made again. */
 const shape = 2
-/** A part has at least so many records before another begins. */
+/** A part has at least this number of records before another begins. */
 const minPart = 20_000
 /** A part has at least this share of all records before another begins: so there are few parts. */
 const partShare = 1 / 8

@@ -7,7 +7,7 @@ import { ContentService, type WriteOptions } from './content-service.js'
 import type { ContentType, EntryFields } from './content-type.js'
 import { type ContentTypeList, typeList } from './content-type.js'
 
-/** The options for content operations. Those for lanes, records and the end of the process do not apply. */
+/** The options for content operations. The options for lanes, records and the end of the process do not apply. */
 export type ContentOptions = ClientOptions
 
 /** A content type to archive. */

@@ -1,7 +1,7 @@
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { outsideTasks } from '../runtime/own-context.js'
 
-/** Calls those who listen to it. */
+/** Calls its listeners. */
 export interface Bell {
   ring(): void
   /**
@@ -19,7 +19,7 @@ export interface Bell {
 const lookAgainMs = 10_000
 
 /**
- * A word of shared memory: a ring changes it, and those hear it that wait for it, whichever thread they are in. It holds no process.
+ * A word of shared memory: a ring changes it, and every thread hears the ring that waits for it. It holds no process.
  */
 export class SharedBell implements Bell {
   readonly #words: Int32Array

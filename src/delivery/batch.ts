@@ -116,7 +116,7 @@ export class Batch implements OutgoingBatch, BatchSpace {
   }
 
   /**
-   * Read the records that are on disk alone, before the batch goes out. Those whose lines are damaged leave the batch, so that it may be empty
+   * Read the records that are on disk alone, before the batch goes out. Records whose lines are damaged leave the batch, so that it may be empty
    * then. `later`: the disk does not answer, and nothing has changed.
    */
   load(): 'loaded' | 'later' {

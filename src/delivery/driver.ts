@@ -43,7 +43,7 @@ export class Driver implements BatchOwner {
     this.#sender = plan.sender
   }
 
-  /** Records have come to the lane. Those that come in the same turn of the loop share the first batch. */
+  /** Records have come to the lane. Records of the same turn of the loop share the first batch. */
   due(lane: Lane): void {
     const isFirst = this.#due.size === 0
     this.#due.add(lane)

@@ -229,7 +229,7 @@ const shortlyMs = 60_000
 
 /**
  * True for a record that failed before its lane recovered, and is a suspect now. When the first other record was taken, all records that may
- * be at fault are. Else those are that failed alone, so shortly before that the service was hardly to blame, or in the second outage.
+ * be at fault are. Else the records are that failed alone, so shortly before that the service was hardly to blame, or in the second outage.
  */
 function isToBlame(
   { blame, wasAlone, failedAt }: Pick<Trial, 'blame' | 'wasAlone' | 'failedAt'>,

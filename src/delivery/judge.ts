@@ -124,7 +124,7 @@ export class Judge {
     })
   }
 
-  /** Records come back. Those that failed among successes are suspects. When nothing succeeded the gate shuts. */
+  /** Records come back. A record that failed among successes is a suspect. When nothing succeeded the gate shuts. */
   #failed(flight: Flight, { others }: { readonly others: boolean }): void {
     const { gates } = this.#plan
     const { lane, way, failed, successes } = flight

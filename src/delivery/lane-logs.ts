@@ -21,7 +21,7 @@ export class LaneLogs {
     return this.#logs[severity]
   }
 
-  /** Those that have been made, the least severe first. */
+  /** The logs that have been made, the least severe first. */
   get all(): readonly RecordLog[] {
     return this.#logs.filter((log) => log !== undefined)
   }

@@ -45,7 +45,7 @@ export class Lane {
   readonly losses = new LossTally()
   /** Records that wait for their own next attempt: suspects, and those that could not be sent while others could. */
   readonly due = new DueHeap()
-  /** Suspects that may go out. Those that never failed alone go first: innocent records do not wait behind those that failed often. */
+  /** Suspects that may go out. The ones that never failed alone go first: an innocent record does not wait behind records that failed often. */
   readonly fresh: Trial[] = []
   readonly known: Trial[] = []
   /** Records that failed when nothing succeeded, in the order of their last failure. They are sent again when there are no others. */

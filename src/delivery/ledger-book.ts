@@ -79,7 +79,7 @@ export class LedgerBook {
   /**
    * Records go from one head to another. No other change touches the equation, so that it always holds.
    *
-   * @param bytes those that enter or leave memory, which has the records that are queued or in flight
+   * @param bytes the bytes that enter or leave memory, which has the records that are queued or in flight
    * @param onDisk records among these that are on disk, too: they outlive the writer's thread
    */
   move(lane: number, from: Head | Origin, to: Head, count: number, bytes: number, onDisk = 0): void {

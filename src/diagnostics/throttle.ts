@@ -13,7 +13,7 @@ export interface Held {
 const mostKinds = 20
 
 /**
- * Passes the first occasions on at once, and adds up those within the quiet time that follows into one more. A listener that causes the
+ * Passes the first occasions on at once, and adds up the occasions within the quiet time that follows into one more. A listener that causes the
  * next occasion is therefore called once in a quiet time, and not without end.
  */
 export class Throttle {

@@ -20,7 +20,7 @@ interface LogIntakePlan {
   readonly unreadable: (error: unknown) => MappedLog
 }
 
-/** Makes log records of lines, and gives those to the delivery that no option leaves out. */
+/** Makes log records of lines. The records that no option leaves out go to the delivery. */
 export class LogIntake {
   readonly #plan: LogIntakePlan
   readonly #volume: Volume | undefined

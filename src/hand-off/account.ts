@@ -29,7 +29,7 @@ export class HandOffAccount {
   readonly #book: LedgerBook
   readonly #logLane: number
   readonly #valueLane: number
-  /** By lane: records written into the pipe since the beginning. Those above the engine's `taken` are on their way. */
+  /** By lane: records written into the pipe since the beginning. Records above the engine's `taken` are on their way. */
   readonly #written: number[]
   /** True where records go to an engine in this thread, and not into the pipe. */
   #isDirect = false

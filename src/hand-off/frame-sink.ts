@@ -12,7 +12,7 @@ import { marks } from './frames.js'
 export interface EngineSinkPlan {
   readonly engine: Engine
   readonly book: Pick<LedgerBook, 'taken'>
-  /** Styles of pino loggers, by number. The sink adds those that come. */
+  /** Styles of pino loggers, by number. The sink adds the styles that come. */
   readonly styles: PinoStyle[]
   /** True when the thread takes no more. @default never */
   readonly isHalted?: () => boolean

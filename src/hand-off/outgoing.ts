@@ -49,7 +49,7 @@ export class Outgoing implements LineSink {
   readonly #account: HandOffAccount
   readonly #writer: PipeWriter
   readonly #knownStyles: PinoStyle[] = []
-  /** Bytes that no worker has taken, as of the last question, and those since: too high at worst. */
+  /** Bytes that no worker had taken at the last question, plus the bytes since: too high at worst. */
   #bytes = 0
   #isScheduled = false
   /** True while a record needs neither a hand-over nor a word to the watch. */
@@ -159,7 +159,7 @@ export class Outgoing implements LineSink {
     this.end()
   }
 
-  /** No record comes any more, and nobody takes those that wait. */
+  /** No record comes any more, and nobody takes the records that wait. */
   end(): void {
     this.#isOver = true
     this.#unfollow()

@@ -53,7 +53,7 @@ const nextModes: Readonly<Record<Mode, readonly Mode[]>> = {
 export class Supervisor implements DeliveryThread {
   readonly #plan: SupervisorPlan
   readonly #clients = new Map<number, EngineClient>()
-  /** Those whose worker ends and may have news. */
+  /** Engines whose worker ends and may have news. */
   readonly #leaving = new Map<number, EngineClient>()
   readonly #stalledFolders = new Set<string>()
   /** Workers that waited for a disk when they were terminated. */

@@ -19,7 +19,7 @@ export interface AnswerHead {
   readonly last: boolean
   /** Time for which the server keeps an idle connection, from its header `keep-alive`. */
   readonly keepAliveMs: number | undefined
-  /** The number `max` of the header `keep-alive`. Some servers mean all requests of a connection, others those that are left. */
+  /** The number `max` of the header `keep-alive`. Some servers mean all requests of a connection, others the requests that are left. */
   readonly keepAliveMax: number | undefined
   readonly retryAfter: string | undefined
   readonly location: string | undefined

@@ -91,7 +91,7 @@ export class ConnectionAge implements Aged {
 
   /**
    * Take `keep-alive: max=N` from the next answer, which does not count as served yet. Some servers send the number of all requests of a
-   * connection, like node:http. Others count down those that are left, like Apache.
+   * connection, like node:http. Others count down the requests that are left, like Apache.
    */
   read(max: number | undefined): void {
     if (max === undefined || max === this.#max) return

@@ -50,7 +50,7 @@ export class ConnectionSlots {
 
   /** How many of a lane's idle connections have to end now, for want of file descriptors. */
   spare(connections: number): number {
-    // Those that broke meanwhile need not end.
+    // Connections that broke meanwhile need not end.
     this.#surplus = Math.min(this.#surplus, Math.max(0, this.#taken - this.#fewer))
     const count = Math.min(connections, this.#surplus)
     this.#surplus -= count

@@ -5,7 +5,7 @@ import { proxyCredentials } from './proxy.js'
 export interface Destination {
   /** Base URL. */
   readonly url: string
-  /** Wires to an `https:` server go through a tunnel. Those to an `http:` server end at the proxy, which takes requests for whole URLs. */
+  /** Wires to an `https:` server go through a tunnel. Wires to an `http:` server end at the proxy, which takes requests for whole URLs. */
   readonly proxyUrl: string | undefined
   /** Authorities to trust, PEM. @default those of Node */
   readonly ca?: string | Buffer

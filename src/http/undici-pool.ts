@@ -48,7 +48,7 @@ export class UndiciPool implements Holder {
   /** Undefined until undici is loaded. */
   #dispatcher: undici.Dispatcher | undefined
   readonly #sockets = new Set<Duplex>()
-  /** Those whose connection has been made. */
+  /** The sockets that are connected. */
   readonly #connected = new WeakSet<Duplex>()
   /** Connections that wait for a slot, and how to give each of them up. */
   readonly #waiting = new Map<Claim, () => void>()

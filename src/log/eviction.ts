@@ -57,7 +57,7 @@ export class Eviction {
     return isLeft && backing.takes ? evicted + this.evict(this.#split(segment)) : evicted
   }
 
-  /** The file went away. Its records that are on disk alone are lost, those in flight when they come back. */
+  /** The file went away. Its records that are on disk alone are lost. Records in flight are lost when they come back. */
   forgetFile(segment: Segment, reason: DropReason): void {
     if (segment.file === undefined) return
     const { log, ledger, states } = this.#plan

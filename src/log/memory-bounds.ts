@@ -33,7 +33,7 @@ interface MemoryBoundsPlan {
   readonly lost: (lane: number, reason: DropReason, count: number) => void
 }
 
-/** Counts the records of all logs of an engine that are in memory, and chooses those that leave it when more comes than fits. */
+/** Counts the records of all logs of an engine that are in memory, and chooses which records leave it when more comes than fits. */
 export class MemoryBounds {
   readonly #plan: MemoryBoundsPlan
   readonly #logs: BoundedLog[] = []

@@ -56,7 +56,7 @@ export function release(segment: Segment, to: number, staged: number): void {
   segment.origin = origin
 }
 
-/** Copy the records that are not gone to a memory of their size. Those that are gone have no bytes then. Indexes stay. */
+/** Copy the records that are not gone to a memory of their size. Records that are gone have no bytes then. Indexes stay. */
 export function compact(segment: Segment): void {
   const { memory, origin, ends, states, keyLengths } = segment
   const copy = exactly(segment.held)

@@ -106,7 +106,7 @@ export interface SegmentLog {
  *     on disk alone │ in memory and on disk │ in memory alone
  *                resident               committed           count
  *
- * Positions of bodies count from the beginning of the segment. Those of `memory` are less by `origin`.
+ * Positions of bodies count from the beginning of the segment. Positions in `memory` are less by `origin`.
  */
 export class Segment {
   readonly log: SegmentLog
@@ -131,9 +131,9 @@ export class Segment {
   cursor = 0
   /** None before it is a suspect that waits. */
   suspectCursor = 0
-  /** Those before it that are not gone are on disk alone. */
+  /** Records before this index that are not gone are on disk alone. */
   resident = 0
-  /** Those before it that are not gone are on disk. 0 without a file. */
+  /** Records before this index that are not gone are on disk. 0 without a file. */
   committed = 0
   /** Records by state. */
   readonly tally: [number, number, number, number] = [0, 0, 0, 0]

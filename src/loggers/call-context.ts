@@ -40,7 +40,7 @@ export function watchCalls(stream: object): void {
 
 /**
  * The fields of the context in which a line of a watched logger was logged. A line that comes late, and whose `info` a format has replaced,
- * has none: those of another task would be wrong.
+ * has none: the fields of another task would be wrong.
  */
 export function fieldsOfCall(info: object): readonly WrittenField[] | undefined {
   if (!isUsed) return undefined

@@ -32,7 +32,7 @@ const countsByReason = [
   {
     name: 'sluice_records_suppressed_total',
     help: 'Log records that were left out as configured, by reason.',
-    // Those that are kept may still be sent, and a counter never goes down.
+    // Kept records may still be sent, and a counter never goes down.
     read: ({ suppressed, keptForError }: Counts): Readonly<Record<string, number>> => ({
       ...suppressed,
       unneeded: suppressed.unneeded - keptForError,

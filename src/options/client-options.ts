@@ -24,7 +24,7 @@ type Shared =
 type Own = typeof clientTable
 
 /**
- * The options of a client, which answers its caller. Those for lanes, records and the end of the process do not apply.
+ * The options of a client, which answers its caller. The options for lanes, records and the end of the process do not apply.
  * @interface
  */
 export type ClientOptions = { readonly [Name in keyof Own]?: Given<Own[Name]> | undefined } & Pick<

@@ -12,7 +12,7 @@ export interface Kind<Given, Value = Given> {
   check(value: unknown): Value | undefined
   /** The same for a text. `file` is the path of the file with that text. */
   read(text: string, file?: string): Value | undefined
-  /** One value from those of several variables. @default the first variable that is set counts */
+  /** One value from the values of several variables. @default the first variable that is set counts */
   join?(values: readonly Value[]): Value
   /** A wrong value as errors show it. @default as it is */
   show?(value: unknown): unknown

@@ -8,7 +8,7 @@ import type { Severity } from '../records/level.js'
  *     keyed    number of the event f64, key
  *     pino winston log sampled style    style u32, text
  *     … as the end of a long line       style u32, bytes of its parts u32, text
- *     part     bytes of a long line; `time` is the number of those before them
+ *     part     bytes of a long line; `time` is the number of bytes before them
  *     pad      anything: up to the next frame, or to the end of the ring. It may be 8 bytes long, without a time.
  *
  * Texts are UTF-8. Numbers have the byte order of the machine: no frame leaves it.

@@ -4,7 +4,7 @@ interface Piece {
   readonly frames: FrameMemory
   /** The first frame that is not in the ring. */
   from: number
-  /** Behind the last frame. The writer knows that of the last piece, while it writes there. */
+  /** Behind the last frame. While the writer writes to the last piece, it alone knows its end. */
   end: number
 }
 
@@ -24,7 +24,7 @@ export class Pieces {
     return this.#pieces.length === 0
   }
 
-  /** Bytes of all frames. Those of the last piece count when the writer has told its end. */
+  /** Bytes of all frames. The last piece counts when the writer has told its end. */
   get bytes(): number {
     return this.#bytes
   }

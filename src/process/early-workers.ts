@@ -54,7 +54,7 @@ export class EarlyWorkers {
   }
 
   /**
-   * Deliver all that was written to them before the call, within the time. Those of other threads, whose starts this thread never sees, have
+   * Deliver all that was written to them before the call, within the time. Workers of other threads, whose starts this thread never sees, have
    * their time before a signal only: `flush` would take longer in every application with threads of threads.
    */
   async drain(timeoutMs: number, mode: DrainMode): Promise<void> {

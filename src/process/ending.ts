@@ -282,12 +282,12 @@ export class Ending {
     if (count > 0) this.#print(undeliveredLine({ count, lanes, ambiguousBefore: this.#before.ambiguousRetries }))
   }
 
-  /** Engines of this thread. Those of pino's workers close when their stream ends. */
+  /** Engines of this thread. Engines in pino's workers close when their stream ends. */
   #open(): RegisteredEngine[] {
     return [...this.#engines.local].filter(({ closed }) => !closed)
   }
 
-  /** Those with records that have not had their time. */
+  /** Engines with records that have not had their time. */
   #waiting(): RegisteredEngine[] {
     return this.#open().filter(
       (engine) => (undelivered(engine.stats()) > 0 || hasRepeats(engine)) && this.#engines.budget.remaining(engine) > 0,

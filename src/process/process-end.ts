@@ -3,7 +3,7 @@ import type { ControlBlock } from '../control/control-block.js'
 interface ProcessEndPlan {
   /** The blocks of engines of this thread. */
   readonly local: () => readonly ControlBlock[]
-  /** Those of other threads, as far as they are known. */
+  /** The blocks of other threads, as far as they are known. */
   readonly remote: () => readonly ControlBlock[]
 }
 

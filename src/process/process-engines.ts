@@ -150,7 +150,7 @@ export class ProcessEngines {
     return sumLedger(lanes, invalid)
   }
 
-  /** The most that the engines of the process hold in memory, those that are closed left out. */
+  /** The most that the open engines of the process hold in memory. */
   capacity(): QueueCapacity {
     const local = this.local.map(({ options }) => capacityOf(options))
     return sumCapacity([...local, ...this.remote.known.flatMap(({ capacity }) => capacity ?? [])])

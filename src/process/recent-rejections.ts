@@ -21,7 +21,7 @@ export class RecentRejections {
   #held: readonly RejectedMessage[] = []
   /** Records of this thread, for the others. */
   #own: SharedRejections | undefined
-  /** Those of other threads. */
+  /** The rejected records of other threads. */
   readonly #others = new Map<number, SharedRejections>()
   #timer: Timer | undefined
 

@@ -135,7 +135,7 @@ export class RemoteEngines {
     for (const engine of this.#pending()) ask('park', engine, { timeoutMs: this.#budget.grant(engine) })
   }
 
-  /** Close engines while this thread is held, step by step, each within what is left of its time. Those that `silent` gives have not answered. */
+  /** Close engines while this thread is held, step by step, each within what is left of its time. `silent` has the engines that have not answered. */
   closeSync(engines: readonly RemoteEngine[]): {
     readonly steps: readonly EndStep[]
     readonly silent: ReadonlySet<RemoteEngine>

@@ -69,7 +69,7 @@ export class ShutdownBudget {
   /**
    * The drain of a grant is over: its records have had their time.
    *
-   * @param adds true for a drain that may have added records itself. Those that came during it have a quarter then.
+   * @param adds true for a drain that may have added records itself. Records that came during it have a quarter then.
    */
   spend(engine: Budgeted, { adds = false } = {}): void {
     const grant = this.#grants.get(engine)

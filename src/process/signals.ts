@@ -12,7 +12,7 @@ export type ProcessHost = Pick<
   'pid' | 'kill' | 'nextTick' | 'on' | 'off' | 'prependListener' | 'listeners' | 'listenerCount'
 >
 
-/** Those that end a process which does not listen. SIGUSR1 is not among them: it starts the debugger of Node.js. */
+/** The signals that end a process which does not listen. SIGUSR1 is not among them: it starts the debugger of Node.js. */
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const
 
 /** A process that is alive this long after the signal was raised again does not die of it, such as PID 1 of a container. */

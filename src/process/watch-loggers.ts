@@ -11,7 +11,7 @@ export function watchLoggers(found: (stream: object) => void): () => void {
   const heard = (message: unknown) => {
     try {
       const stream = streamOf((message as { readonly instance: object }).instance)
-      // Those of pino.multistream.
+      // The streams of pino.multistream.
       const { streams } = stream as { readonly streams?: readonly { readonly stream: object }[] }
       for (const each of streams?.map((entry) => entry.stream) ?? [stream]) found(each)
     } catch {

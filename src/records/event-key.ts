@@ -11,7 +11,7 @@ export function isEventKey(value: unknown): value is string {
 
 /**
  * The idempotency key of a value record with a key of the application, such as `event-1001-evt_123`: the same in every process. No key that
- * Sluice makes itself is like it: those begin with a UUID.
+ * Sluice makes itself is like it: Sluice's keys begin with a UUID.
  */
 export function idempotencyKeyOf({ eventId, key }: { readonly eventId: number; readonly key: string }): string {
   return `event-${eventId}-${key}`

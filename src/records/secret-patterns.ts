@@ -60,7 +60,7 @@ const signs: Readonly<Record<PatternName, (text: string) => boolean>> = {
   'url-credentials': (text) => text.includes('@') && text.includes('://'),
 }
 
-/** Other digits may stand before a card, with a space between. Those behind it are hidden, too: they may belong to it. */
+/** Other digits may stand before a card, with a space between. Digits behind it are hidden, too: they may belong to it. */
 function withoutCards(text: string, mask: string): string {
   const { card } = expressions
   let masked = ''

@@ -7,7 +7,7 @@ import { withChecksum, withoutChecksum } from './spool-line.js'
 /** The acknowledgements of a file of records take less. */
 const maxBytes = 67_108_864
 
-/** The path of the file beside a file of records that names those that are settled: a batch of numbers per line, as ranges. */
+/** The path of the file that stands beside a file of records and names the settled records: a batch of numbers per line, as ranges. */
 export function acknowledgementsOf(recordFile: string): string {
   return recordFile.replace(/\.ndjson$/, '.acks')
 }

@@ -93,7 +93,7 @@ export class Adoption {
     })
   }
 
-  /** Give the folders back; those without records are removed. */
+  /** Give the folders back, and remove the folders without records. */
   release(): void {
     for (const { folder } of this.#taken.values()) folder.release()
     this.#taken.clear()

@@ -20,7 +20,7 @@ export interface LockingProcess {
   readonly path: string
 }
 
-/** A holder gives a sign of life this often, for those who cannot see it. */
+/** A holder gives a sign of life this often, for processes that cannot see it. */
 export const signIntervalMs = 10_000
 
 /** The name of a lock file in a folder, and of the draft of one. */
@@ -117,7 +117,7 @@ export class Locks {
   }
 }
 
-/** Those of the machine. */
+/** The locks of this machine. */
 export const machineLocks = new Locks({ files: nodeFiles, owners: machineOwners, wallClock: Date.now })
 
 /** A lock that this thread has taken. */

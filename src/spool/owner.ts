@@ -121,5 +121,5 @@ function isInUse(pid: number): boolean | 'hidden' {
   }
 }
 
-/** Those of the machine. */
+/** The owners of the machine. */
 export const machineOwners: Owners = { current: currentOwner, stateOf, isInUse }

@@ -25,7 +25,7 @@ export interface SpoolPlan {
   readonly lanes: readonly LaneName[]
   /** Writes the keys of records that have none of their own. */
   readonly keys: KeyWriter
-  /** Bound of the files of this engine, those included that it has taken from dead engines. */
+  /** Bound of the files of this engine, with the files that it has taken from dead engines. */
   readonly maxBytes: number
   /** A record may be on disk for this long. */
   readonly maxAgeMs: number
@@ -70,7 +70,7 @@ export class Spool implements Backing {
   readonly #left: LeftRecords
   /** By lane. */
   readonly #folders = new Map<number, LaneFolder>()
-  /** Those that may get more lines. */
+  /** The files that may get more lines. */
   readonly #open = new Set<SpooledSegment>()
   readonly #trouble = (what: Trouble, error: unknown) => this.#health.trouble(what, error)
   #full = false
@@ -246,7 +246,7 @@ export class Spool implements Backing {
     this.#segments.giveUpOld()
     this.#segments.removeStuck()
     for (const file of this.#open) {
-      // While no record comes, those that are settled do not stay on disk.
+      // While no record comes, settled records do not stay on disk.
       if (file.isSettled && file.bytes > 0) file.segment.log.seal(file.segment)
       this.#endWhenDue(file)
     }

@@ -166,7 +166,7 @@ export class SpooledSegment implements SegmentFile {
       // The time stands in for the sequence, so that the oldest goes first. It must not go back, even if the clock of the machine did.
       sequence = Math.max(sequence, line.time)
       if (segment.count > 0) sequence = Math.min(sequence, segment.base + mostAbove)
-      // Those between were settled, or their lines are damaged.
+      // The records between were settled, or their lines are damaged.
       while (segment.count < line.number) segment.add(0, sequence, 0, gone)
       segment.add(Buffer.byteLength(line.body), sequence, line.idempotencyKey.length)
     }
@@ -190,7 +190,7 @@ export class SpooledSegment implements SegmentFile {
     return this.#parts.findLast(({ from }) => from <= index)!
   }
 
-  /** The end of those from a place on that are in the same file, and are read in one go. */
+  /** The end of the run from a place on whose records are in the same file: they are read in one go. */
   #behindRun(indexes: Uint32Array, from: number): number {
     const { to } = this.#partOf(indexes[from]!)
     let behind = from + 1

@@ -26,9 +26,9 @@ const maxStuck = 1000
 export class SpooledSegments {
   readonly #plan: SpooledSegmentsPlan
   readonly #all = new Set<SpooledSegment>()
-  /** Those with settled records that have no acknowledgement on disk. */
+  /** Files with settled records that have no acknowledgement on disk. */
   readonly #settled = new Set<SpooledSegment>()
-  /** Those without records whose files could not be removed. */
+  /** Files without records that could not be removed. */
   readonly #stuck = new Set<SpooledSegment>()
   #bytes = 0
   #timer: Timer | undefined

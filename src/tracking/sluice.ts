@@ -78,7 +78,7 @@ export interface Sluice extends AsyncDisposable {
   close(options?: DrainOptions): Promise<Ledger>
   /** The ledger now. */
   stats(): Ledger
-  /** Those of the last 100 rejected records of the process that are of this instance's lanes; see `rejections` of `sluice`. */
+  /** Of the last 100 rejected records of the process, the records of this instance's lanes; see `rejections` of `sluice`. */
   rejections(): readonly RejectedMessage[]
 }
 

@@ -6,7 +6,7 @@ const [other, letter, digit, joiner] = [0, 1, 2, 3]
 const kinds = new Uint8Array(128)
 for (const code of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-')) kinds[code] = letter
 for (const code of Buffer.from('0123456789')) kinds[code] = digit
-/** Those of decimals, thousands, times, addresses and zones: part of a word between two digits. */
+/** The signs of decimals, thousands, times, addresses and zones: part of a word between two digits. */
 for (const code of Buffer.from('.:,+')) kinds[code] = joiner
 
 /**

@@ -95,7 +95,7 @@ async function* checkAll(options: ResolvedOptions, { send }: { readonly send: bo
   yield await checkWorker(options, longestCheckMs)
 }
 
-/** Each check presumes that those before it succeed. */
+/** Each check presumes that the checks before it succeed. */
 async function* checkService(options: ResolvedOptions, { send }: { readonly send: boolean }): AsyncGenerator<Finding> {
   const route = new Route(options.url, process.env)
   const plan = { route, ms: Math.min(options.requestTimeoutMs, longestCheckMs) }

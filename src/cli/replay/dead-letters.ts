@@ -51,7 +51,7 @@ export async function listDeadLetters(
 }
 
 /**
- * Remove dead letters from a folder, those that are there now. Asks before, unless `yes`. Killed in between, it leaves the others. Rejects with
+ * Remove the dead letters that are in a folder now. Asks before, unless `yes`. Killed in between, it leaves the others. Rejects with
  * an error of the file system.
  */
 export async function dropDeadLetters(
@@ -82,7 +82,7 @@ export async function dropDeadLetters(
   }
 }
 
-/** The message about a folder without dead letters, or without those that were asked for. */
+/** The message about a folder without dead letters, or without the ones that were asked for. */
 export const noLetters = 'there are no such dead letters in this folder'
 
 const noneDropped: Summary = { ok: true, facts: { dropped: 0 }, lines: [noLetters] }

@@ -11,7 +11,7 @@ export interface ReplayAccount {
 
 /**
  * The files of a replay as the backing of a delivery: the records that it holds in memory stand in files already, and stay there until they
- * are delivered. Those that are rejected, or left when it ends, stay for good.
+ * are delivered. Records that are rejected, or left when it ends, stay for good.
  */
 export class RecordsInMemory implements Backing {
   readonly takes = true

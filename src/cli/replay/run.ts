@@ -151,7 +151,7 @@ export class Replay {
     })
   }
 
-  /** All records are taken. Those that the drain gives up stay on disk. */
+  /** All records are taken. Records that the drain gives up stay on disk. */
   #drain(): void {
     if (this.#draining) return
     this.#draining = true

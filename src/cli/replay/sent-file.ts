@@ -15,10 +15,10 @@ export class SentFile {
   readonly damaged: number
   readonly #file: RecordFile
   readonly #read: (line: Buffer) => SpoolLine | undefined
-  /** Numbers of the records to be sent; those before `next` are taken. */
+  /** Numbers of the records to be sent. The records before `next` are taken. */
   readonly #numbers: number[] = []
   #next = 0
-  /** Records that are not settled, those included that are not to be sent. */
+  /** Records that are not settled, also the ones that are not to be sent. */
   #left: number
 
   /**
@@ -46,7 +46,7 @@ export class SentFile {
     return this.#left === 0
   }
 
-  /** Take the next records, `wanted` at most. Throws the errors of the file system. Those that are gone or damaged by now are left out. */
+  /** Take the next records, `wanted` at most. Throws the errors of the file system. Records that are gone or damaged by now are left out. */
   take(wanted: number): SpoolLine[] {
     const from = this.#next
     const start = this.#file.startOf(this.#numbers[from]!)

@@ -29,14 +29,13 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'a text becomes a part of a request: a header, a second request': [
     proof('test/http/pipelined-sender.test.ts', 'that cannot be a header (%j) is never written'),
   ],
-  'a request puts settings on the prototype of all objects, through a library that merges what it gets (prototype pollution)':
-    [
-      proof('test/options/resolve.test.ts', 'do not take %s, nor its variables, from the prototype of all objects'),
-      proof(
-        'test/scenarios/applications/odd-applications.test.ts',
-        'settings on the prototype of all objects are none of the application’s',
-      ),
-    ],
+  'a request puts settings on the prototype of all objects (prototype pollution)': [
+    proof('test/options/resolve.test.ts', 'do not take %s, nor its variables, from the prototype of all objects'),
+    proof(
+      'test/scenarios/applications/odd-applications.test.ts',
+      'settings on the prototype of all objects are none of the application’s',
+    ),
+  ],
   'the header `Proxy` of a request becomes `HTTP_PROXY` under CGI (httpoxy)': [
     proof('test/http/proxy.test.ts', 'is not that of HTTP_PROXY under CGI'),
   ],

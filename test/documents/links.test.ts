@@ -23,8 +23,11 @@ describe('links in documents', () => {
     expect(links.flatMap((link) => fault(path, link) ?? [])).toEqual([])
   })
 
-  it('lead from the README to every guide', () => {
-    const linked = documents['README.md']!.links.map((link) => link.split('#')[0])
+  it('lead from the README, or the index that it names, to every guide', () => {
+    const linked = ['README.md', 'docs/README.md'].flatMap((path) =>
+      documents[path]!.links.map((link) => normalize(join(dirname(path), link.split('#')[0]!))),
+    )
+    expect(linked).toContain('docs/README.md')
     expect(userDocuments.filter((path) => path !== 'README.md' && !linked.includes(path))).toEqual([])
   })
 

@@ -13,8 +13,9 @@ function filesIn(spans: readonly string[]): string[] {
 const exists = (path: string) => ['', 'src', 'test'].some((folder) => existsSync(join(root, folder, path)))
 
 describe('documents for maintainers', () => {
+  const isReplaced = (path: string) => /^Replaced by /m.test(readFileSync(join(root, path), 'utf8'))
   // A decision that another one has replaced names files of its time.
-  const present = maintainerDocuments.filter((path) => !/^Replaced by /m.test(readFileSync(join(root, path), 'utf8')))
+  const present = maintainerDocuments.filter((path) => !isReplaced(path))
   it.each(present)('name files that exist: %s', (path) => {
     expect(filesIn(readMarkdown(path).codeSpans).filter((file) => !exists(file))).toEqual([])
   })
@@ -33,8 +34,22 @@ describe('documents for maintainers', () => {
     expect(listed.map((link) => `docs/decisions/${link}`)).toEqual(decisions)
   })
 
-  it.each(decisions)('give each decision a context, a decision and a consequence in 40 lines: %s', (path) => {
-    expect(readMarkdown(path).anchors.slice(1)).toEqual(['context', 'decision', 'consequence'])
-    expect(readFileSync(join(root, path), 'utf8').split('\n').length).toBeLessThanOrEqual(41)
-  })
+  it.each(decisions.filter((path) => !isReplaced(path)))(
+    'give each decision a context, a decision and a consequence in 40 lines: %s',
+    (path) => {
+      expect(readMarkdown(path).anchors.slice(1)).toEqual(['context', 'decision', 'consequence'])
+      expect(readFileSync(join(root, path), 'utf8').split('\n').length).toBeLessThanOrEqual(41)
+    },
+  )
+
+  it.each(decisions.filter(isReplaced))(
+    'say in 10 lines what a replaced decision was, and link to the next: %s',
+    (path) => {
+      const { anchors, links } = readMarkdown(path)
+      const [next = ''] = links.filter((link) => /^\d{4}-/.test(link))
+      expect(anchors).toHaveLength(1)
+      expect(decisions.indexOf(`docs/decisions/${next}`)).toBeGreaterThan(decisions.indexOf(path))
+      expect(readFileSync(join(root, path), 'utf8').split('\n').length).toBeLessThanOrEqual(11)
+    },
+  )
 })

@@ -7,7 +7,7 @@ export interface Course {
   /** Titles of the entries of the content type `article`, which is there. */
   readonly entries?: readonly string[]
   /** Its output. @default nothing, or the block of text behind it */
-  readonly stdout?: string
+  readonly stdout?: string | RegExp
   /** Code that stands for the rest of the application. */
   readonly after?: string
   /** Blocks that stand in files beside it, by the name of the file. */
@@ -19,9 +19,10 @@ export interface Course {
 /** The blocks of the documents that are run, by name. */
 export const courses: Readonly<Record<string, Course>> = {
   'README.md#sluice, js 1': { logs: 1, values: 1 },
-  'README.md#use, js 1': { logs: 1 },
+  'README.md#use, js 1': { logs: 1, stdout: /^\{"level":30,.*"orderId":7,"msg":"order placed"\}\n$/ },
   'README.md#use, js 2': { logs: 1 },
-  'README.md#use, js 3': { values: 1 },
+  'README.md#use, js 3': { logs: 1 },
+  'README.md#use, js 4': { values: 1 },
   'AGENTS.md#events, js 1': { values: 1 },
   'docs/content.md#content, js 1': { entries: ['Hello', 'Old'], stdout: 'article 2\n1 of 1\nstring\n' },
   'docs/context.md#ids-on-every-line, js 1': { logs: 1 },
@@ -43,9 +44,10 @@ export const courses: Readonly<Record<string, Course>> = {
     after: "await app.inject('/orders/7')\nawait app.close()",
   },
   'docs/levels.md#another-level-for-a-while, js 1': { logs: 1 },
-  'docs/lifetime.md#containers, js 1': {
+  'docs/lifetime.md#your-own-listener, js 1': {
     values: 1,
-    after: "setInterval(() => {}, 1000)\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",
+    after:
+      "await new Promise((listening) => server.once('listening', listening))\n;(await import('sluice')).track(1)\nprocess.kill(process.pid, 'SIGTERM')",
   },
   'docs/lifetime.md#serverless, js 1': { logs: 1, after: 'await handler()' },
   'docs/lifetime.md#serverless, js 2': {

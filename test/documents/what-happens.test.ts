@@ -3,12 +3,15 @@ import { readMarkdown } from './markdown.js'
 import { isThere } from './proof.js'
 import { proofs } from './what-happens.js'
 
-const rows = readMarkdown('README.md').rows['what-happens-when'] ?? []
+const asked = readMarkdown('README.md').rows['what-happens-when'] ?? []
+const others = readMarkdown('docs/delivery.md').rows['what-else-happens-when'] ?? []
+const rows = [...asked, ...others]
 const topics = rows.map(([when = '']) => /^\*\*(.+?)\*\*/.exec(when)?.[1] ?? when)
 
-describe('the README’s table of what happens when', () => {
+describe('the tables of what happens when, in the README and in delivery.md', () => {
   it('has the rows that people ask for', () => {
-    expect(topics.length).toBeGreaterThanOrEqual(13)
+    expect(asked).toHaveLength(8)
+    expect(topics.length).toBeGreaterThanOrEqual(19)
     expect(rows.filter((cells) => cells.length !== 2 || cells.includes(''))).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import type { Proof } from './proof.js'
 /** @param file below `test` */
 const proof = (file: string, title: string): Proof => ({ file: `test/${file}`, title })
 
-/** The rows of the README's table "What happens when", by their first words in bold, with the tests that prove them. */
+/** The rows of "What happens when" in the README and of "What else happens when" in docs/delivery.md, by their first words in bold, with the tests that prove them. */
 export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'the service is down': [
     proof(
@@ -45,19 +45,6 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     ),
     proof('scenarios/faults/rotated-key.test.ts', 'is read again by the next probe when the old one was refused first'),
   ],
-  'the plan is unpaid': [
-    proof(
-      'scenarios/faults/outcomes.test.ts',
-      '%i: pauses %j (logs, values), one message, the record kept, then resumed by itself',
-    ),
-  ],
-  'something else answers': [
-    proof('scenarios/faults/outcomes.test.ts', '2xx with %s is none of the service: the lane pauses, with one message'),
-    proof(
-      'cli/doctor/doctor.program.test.ts',
-      'finds that something else answers instead of the service, such as a login page',
-    ),
-  ],
   'the service refuses a record': [
     proof('scenarios/faults/outcomes.test.ts', '%s: this record alone is rejected, and told why'),
     proof(
@@ -69,25 +56,6 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'scenarios/applications/rejections.test.ts',
       'gives the rejected records of every logger and of track, pino’s workers included',
     ),
-  ],
-  'one record fails': [
-    proof(
-      'delivery/delivery.test.ts',
-      'retries a record that fails among successes alone, without holding up the others',
-    ),
-    proof(
-      'delivery/suspects.test.ts',
-      'with %s does not stop the others, is rejected after eight more failures, and says why',
-    ),
-    proof('scenarios/faults/poison.test.ts', 'does not stop those that come after it, and is rejected in the end'),
-    proof(
-      'scenarios/faults/exit.test.ts',
-      'process.exit() delivers all behind a record that always gets $title, mode $mode',
-    ),
-  ],
-  'an answer is lost': [
-    proof('scenarios/faults/outcomes.test.ts', '%s: ambiguous, retried and counted'),
-    proof('scenarios/faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
   ],
   'the queue is full': [
     proof('delivery/suspects.test.ts', 'is shed before all others when memory is full, whatever its severity'),
@@ -127,6 +95,47 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/applications/spool.test.ts', 'leaves nothing behind that the next one would not deliver: %s, %s'),
     proof('scenarios/chaos/chaos.test.ts', 'costs only what had not reached the worker'),
   ],
+  'the worker dies': [
+    proof('scenarios/applications/worker.test.ts', 'is started again when it dies, and what it had not taken goes on'),
+    proof('scenarios/applications/worker.test.ts', 'is started again after a rest when it has died twice in a minute'),
+    proof('scenarios/applications/worker.test.ts', 'is given up, and all others arrive, while the application goes on'),
+    proof(
+      'hand-off/supervisor.test.ts',
+      'keeps delivery out of the application’s thread when a later worker fails at its start',
+    ),
+  ],
+  'the plan is unpaid': [
+    proof(
+      'scenarios/faults/outcomes.test.ts',
+      '%i: pauses %j (logs, values), one message, the record kept, then resumed by itself',
+    ),
+  ],
+  'something else answers': [
+    proof('scenarios/faults/outcomes.test.ts', '2xx with %s is none of the service: the lane pauses, with one message'),
+    proof(
+      'cli/doctor/doctor.program.test.ts',
+      'finds that something else answers instead of the service, such as a login page',
+    ),
+  ],
+  'one record fails': [
+    proof(
+      'delivery/delivery.test.ts',
+      'retries a record that fails among successes alone, without holding up the others',
+    ),
+    proof(
+      'delivery/suspects.test.ts',
+      'with %s does not stop the others, is rejected after eight more failures, and says why',
+    ),
+    proof('scenarios/faults/poison.test.ts', 'does not stop those that come after it, and is rejected in the end'),
+    proof(
+      'scenarios/faults/exit.test.ts',
+      'process.exit() delivers all behind a record that always gets $title, mode $mode',
+    ),
+  ],
+  'an answer is lost': [
+    proof('scenarios/faults/outcomes.test.ts', '%s: ambiguous, retried and counted'),
+    proof('scenarios/faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
+  ],
   'the disk of the spool is full': [
     proof(
       'scenarios/applications/spool.test.ts',
@@ -143,15 +152,6 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof(
       'scenarios/applications/worker.test.ts',
       '%s, everything is delivered from the application’s thread, with a report',
-    ),
-  ],
-  'the worker dies': [
-    proof('scenarios/applications/worker.test.ts', 'is started again when it dies, and what it had not taken goes on'),
-    proof('scenarios/applications/worker.test.ts', 'is started again after a rest when it has died twice in a minute'),
-    proof('scenarios/applications/worker.test.ts', 'is given up, and all others arrive, while the application goes on'),
-    proof(
-      'hand-off/supervisor.test.ts',
-      'keeps delivery out of the application’s thread when a later worker fails at its start',
     ),
   ],
   'the disk of the spool hangs': [

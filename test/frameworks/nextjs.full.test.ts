@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { readMarkdown } from '../documents/markdown.js'
 import { type CourseOptions, serveOrders, upTo } from '../support/framework-course.js'
 import { FrameworkExample } from '../support/framework-example.js'
 
@@ -85,10 +86,12 @@ export function GET() {
     expect(course).toMatchObject({ ended: { ...ended, stderr }, orders: upTo(20), others, events })
   })
 
-  it('has all that pino’s target needs in its standalone output', async () => {
-    change('logger.ts', target)
-    const config = example.project.read('next.config.ts')
-    change('next.config.ts', config.replace('= {\n', "= {\n  output: 'standalone',\n"))
+  it.each([
+    ['pino’s target', target, "  output: 'standalone',\n  serverExternalPackages: ['sluice'],\n"],
+    ['sluicePino(), with no other configuration', undefined, "  output: 'standalone',\n"],
+  ])('has in its standalone output all that it needs for %s', async (_, logger, settings) => {
+    if (logger !== undefined) change('logger.ts', logger)
+    change('next.config.ts', `export default {\n${settings}}\n`)
     await example.runScript('build')
     const { folder } = example.project
     const modules = join(folder, 'node_modules')
@@ -103,5 +106,18 @@ export function GET() {
     const start = `node ${join(away, 'standalone/server.js')}`
     change('package.json', JSON.stringify({ ...manifest, scripts: { ...manifest.scripts, start } }))
     expect(await serve()).toMatchObject({ ended, orders: upTo(20), others, events })
+  })
+
+  it('is built with cacheComponents where the component that logs waits for a connection within Suspense', async () => {
+    change('next.config.ts', 'export default { cacheComponents: true, partialPrefetching: true }\n')
+    const [page = ''] = readMarkdown('docs/nextjs.md').blocks.flatMap(({ language, text }) =>
+      language === 'tsx' ? [text] : [],
+    )
+    change('app/page.tsx', page.replace('  await connection()\n', ''))
+    await expect(example.runScript('build')).rejects.toThrow('unstable value `Date.now()`')
+    change('app/page.tsx', page)
+    await example.runScript('build')
+    const course = await serve()
+    expect(course).toMatchObject({ ended, orders: upTo(20), others })
   })
 })

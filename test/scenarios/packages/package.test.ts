@@ -20,9 +20,8 @@ const entries = Object.keys(manifest.exports)
 /** All that `npm install` brings, in bytes of 1,000,000. */
 const mostBytes = 6_000_000
 
-/** The README is the repository's, too. The registry's page resolves these links by `repository` of package.json. */
-const ofRepository =
-  /^((CONTRIBUTING|CHANGELOG|SECURITY)\.md|benchmarks\/|packages\/|test\/|docs\/(testing-strategy\.md|threat-model\.md|comparison\.md|receiver-page\.md|coming-from\/.*\.md|receiver\.png)$)/
+/** The README is the repository's, too. The registry's page resolves the links of this section by `repository` of package.json. */
+const ofRepository = '## In the repository'
 
 let tarballs: Project
 let library: Awaited<ReturnType<typeof pack>>
@@ -47,7 +46,7 @@ describe('the package', () => {
       expect.arrayContaining(['LICENSE', 'README.md', 'package.json', 'dist/cli.js', 'dist/delivery-worker.mjs']),
     )
     const known =
-      /^(LICENSE|(README|AGENTS)\.md|package\.json|docs\/(coming-from\/)?[a-z-]+\.md|examples\/.*|dist\/delivery-worker\.mjs|dist\/.*(?<!\.test)(\.js|\.d\.ts))$/
+      /^(LICENSE|(README|AGENTS)\.md|package\.json|docs\/(README|(coming-from\/)?[a-z-]+)\.md|examples\/.*|dist\/delivery-worker\.mjs|dist\/.*(?<!\.test)(\.js|\.d\.ts))$/
     expect(paths.filter((path) => !known.test(path))).toEqual([])
     const scripts = paths.filter((path) => /\.[cm]?js$/.test(path))
     const mapped = scripts.filter((path) => project.read(`node_modules/sluice/${path}`).includes('sourceMappingURL'))
@@ -118,17 +117,17 @@ describe('the package', () => {
       expect.arrayContaining(['README.md', 'docs/delivery.md', 'docs/testing.md', 'examples/README.md']),
     )
     expect(documents.filter((path) => /internals|testing-strategy|decisions/.test(path))).toEqual([])
+    const [readme = '', onlyThere] = project.read('node_modules/sluice/README.md').split(ofRepository)
+    expect(onlyThere).toContain('](CONTRIBUTING.md)')
+    const textOf = (path: string) => (path === 'README.md' ? readme : project.read(`node_modules/sluice/${path}`))
     const dead = documents.flatMap((path) =>
-      [...project.read(`node_modules/sluice/${path}`).matchAll(/\]\(([^)#\s]+)/g)]
+      [...textOf(path).matchAll(/\]\(([^)#\s]+)/g)]
         .map(([, link]) => link!)
         .filter((link) => !/^[a-z]+:/.test(link))
         .map((link) => ({ path, target: join(dirname(path), link) }))
         .filter(({ target }) => ![...paths].some((each) => each === target || each.startsWith(join(target, '/')))),
     )
-    const inPackage = dead
-      .filter(({ path, target }) => path !== 'README.md' || !ofRepository.test(target))
-      .filter(({ target }) => !/^examples\/(frameworks|migration)\//.test(target))
-    expect(inPackage).toEqual([])
+    expect(dead.filter(({ target }) => !/^examples\/(frameworks|migration)\//.test(target))).toEqual([])
   })
 
   it('needs no types of what it does not bring, and asks for no version of what it does not load', () => {

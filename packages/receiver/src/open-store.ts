@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { reasonOf } from '../../../src/errors/text-of.js'
+import { pathFault, reasonOf } from '../../../src/errors/text-of.js'
 import { ReceiverError } from './receiver-error.js'
 import { PostgresStorage } from './storage/postgres/postgres-storage.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
@@ -29,8 +29,13 @@ export async function openFolder(data: string): Promise<Storage> {
       const message = `${reasonOf(cause)}; stop it, or choose another folder with --data`
       throw new ReceiverError('DATA_IN_USE', message, { cause })
     }
-    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reasonOf(cause)}`, { cause })
+    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${wordsOf(cause)}`, { cause })
   }
+}
+
+function wordsOf(cause: unknown): string {
+  const { path } = cause as NodeJS.ErrnoException
+  return path === undefined ? reasonOf(cause) : pathFault(cause, { path, kind: 'folder' })
 }
 
 /**

@@ -5,6 +5,7 @@ import { jsonHelp, type Output, type Status } from '../../../../src/cli/output.j
 import { ApiError } from '../../../../src/content/api-error.js'
 import { openContentService } from '../../../../src/content/content-client.js'
 import type { ContentService } from '../../../../src/content/content-service.js'
+import { pathFault } from '../../../../src/errors/text-of.js'
 import { isPathSegment } from '../../../../src/records/wire.js'
 import { systemClock } from '../../../../src/runtime/clock.js'
 import { Lock, type LockingProcess, machineLocks } from '../../../../src/spool/lock.js'
@@ -108,8 +109,8 @@ export const migrate: Command<MigrateArguments> = {
   failureOf(error, { file }) {
     if (error instanceof JournalError) return [2, error.message]
     const { code, path, message } = error
-    if (path === file) return [2, `FILE: cannot read ${file}: ${code}`]
-    if (path?.startsWith(`${file}.`)) return [1, `cannot write the journal and the rejects beside ${file}: ${code}`]
+    if (path === file) return [2, pathFault(error, { path: file })]
+    if (path?.startsWith(`${file}.`)) return [1, `cannot write the journal and the rejects beside ${file}: ${message}`]
     return error instanceof ApiError || code !== undefined ? [1, message] : undefined
   },
 }

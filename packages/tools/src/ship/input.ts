@@ -24,18 +24,6 @@ export async function factsOf(path: string): Promise<Stats> {
   return facts
 }
 
-/** A message for a file that cannot be read. */
-export function unreadableWords(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  return words[code ?? ''] ?? message
-}
-
-const words: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-}
-
 /** Passes bytes on to stdout, as fast as its reader takes them. Without a reader, the bytes are discarded and the work goes on. */
 export class Outlet {
   readonly #target: Writable

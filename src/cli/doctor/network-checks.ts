@@ -4,6 +4,7 @@ import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { textOf } from '../../errors/text-of.js'
 import { describeError } from '../../http/describe-error.js'
+import { howToStart } from '../next-step.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
 import { peerText, type Route } from './route.js'
@@ -60,16 +61,8 @@ export async function checkConnection({ route, ms }: CheckPlan): Promise<Finding
     if (codeOf(error) !== 'ECONNREFUSED') return bad('connection', { text: describeError(error), advice })
     const role = route.proxyUrl === undefined ? '' : `, the proxy of ${route.proxyVariable}`
     const text = `nothing listens at ${where}${role} (ECONNREFUSED)`
-    return bad('connection', { text, advice: route.isLocal ? adviceToStart(route.first.port) : advice })
+    return bad('connection', { text, advice: route.isLocal ? howToStart(route) : advice })
   }
-}
-
-/** The receiver listens there unless it is told otherwise. */
-const receiverPort = 18_400
-
-function adviceToStart(port: number): string {
-  const option = port === receiverPort ? '' : ` --port ${port}`
-  return `start one with npx sluice-receiver${option}, or correct the port in SLUICE_URL`
 }
 
 /** A host with several addresses gives one error for each. */

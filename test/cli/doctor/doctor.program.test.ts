@@ -183,7 +183,7 @@ describe('sluice doctor', () => {
       const connectionTo = async (variables: Record<string, string>) =>
         (await examine({ ...here, ...variables })).looks.connection
       expect(await connectionTo({ SLUICE_URL: 'http://127.0.0.1:1' })).toBe(
-        'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start one with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
+        'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start a receiver with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
       )
       expect(await connectionTo({ SLUICE_URL: 'https://service.example', HTTPS_PROXY: 'http://127.0.0.1:1' })).toBe(
         'bad: nothing listens at 127.0.0.1:1, the proxy of HTTPS_PROXY (ECONNREFUSED) → start the proxy, correct or unset HTTPS_PROXY, or name the host in NO_PROXY',

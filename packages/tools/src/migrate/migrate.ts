@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Command } from '../../../../src/cli/command.js'
 import { Interruption } from '../../../../src/cli/interruption.js'
+import { failureWords } from '../../../../src/cli/next-step.js'
 import { jsonHelp, type Output, type Status } from '../../../../src/cli/output.js'
 import { ApiError } from '../../../../src/content/api-error.js'
 import { openContentService } from '../../../../src/content/content-client.js'
@@ -111,7 +112,8 @@ export const migrate: Command<MigrateArguments> = {
     const { code, path, message } = error
     if (path === file) return [2, pathFault(error, { path: file })]
     if (path?.startsWith(`${file}.`)) return [1, `cannot write the journal and the rejects beside ${file}: ${message}`]
-    return error instanceof ApiError || code !== undefined ? [1, message] : undefined
+    if (error instanceof ApiError) return [1, failureWords(error)]
+    return code === undefined ? undefined : [1, message]
   },
 }
 

@@ -94,21 +94,20 @@ export function withHelp(message: string, program: string): string {
   return message.endsWith('?') ? message : `${message}; see ${program} --help`
 }
 
-/** The programs of the commands. */
-const programs: Readonly<Record<string, string>> = {
-  doctor: 'sluice',
-  replay: 'sluice',
-  ship: 'sluice-tools',
-  migrate: 'sluice-tools',
-  logs: 'sluice-receiver',
-  values: 'sluice-receiver',
+/** Where each command is. */
+const places: Readonly<Record<string, string>> = {
+  doctor: 'in sluice: npx sluice doctor',
+  replay: 'in sluice: npx sluice replay',
+  ship: 'in sluice-tools: npx sluice-tools ship',
+  migrate: 'in sluice-tools: npx sluice-tools migrate',
+  logs: 'in sluice-receiver: npx sluice-receiver logs',
+  values: 'in sluice-receiver: npx sluice-receiver values',
 }
 
 /** A message for a command that a program does not have. Another one may have it. */
 export function unknownCommand(name: string, { own, known }: { own: string; known: readonly string[] }): string {
-  const program = Object.hasOwn(programs, name) ? programs[name] : undefined
-  if (program === undefined) return withHelp(unknownName('command', name, known), own)
-  return `${name} is in ${program}: npx ${program} ${name}`
+  const place = Object.hasOwn(places, name) ? places[name] : undefined
+  return place === undefined ? withHelp(unknownName('command', name, known), own) : `${name} is ${place}`
 }
 
 /** A message for an unknown name, with the known name that looks most like it. */

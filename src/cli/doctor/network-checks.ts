@@ -24,7 +24,7 @@ export async function checkName({ route, ms }: CheckPlan): Promise<Finding> {
   const { host } = route.first
   const what = route.proxyUrl === undefined ? host : `${host} (the proxy of ${route.proxyVariable})`
   if (isIP(host) !== 0) return skipped('name', `${what} is an address: no lookup is needed`)
-  const advice = `check the name in ${route.proxyVariable ?? 'SLUICE_URL'}, and /etc/resolv.conf`
+  const advice = `check the name in ${route.proxyVariable ?? 'SLUICE_URL'}, and the name servers of this machine`
   try {
     // The resolver cannot be interrupted and would delay the end of this process, so another process asks it.
     const asked = await inTime((signal) => lookup(host, signal), { ms })

@@ -39,7 +39,7 @@ describe('the program sluice-tools', () => {
       '--concurrency: expected a whole number from 1 to 256, got "1e2"',
     ],
     [['migrate', 'not-there', '--project', 'p', '--type', 't'], 'there is no such file: not-there'],
-    [['migrate', '/', '--project', 'p', '--type', 't'], 'FILE: expected a file, and / is none'],
+    [['migrate', '/', '--project', 'p', '--type', 't'], '/ is a folder, not a file'],
     [['migrate', manifest, '--project', 'p', '--type', 't'], 'options url and apiKey are missing'],
   ])('called with %j ends with 2 and says: %s', async (written, words) => {
     const { code, stdout, stderr } = await run(...written)

@@ -107,7 +107,7 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
   if (outcome.type === 'late') {
     const text = 'no answer in time'
     return {
-      finding: bad(check, { text, advice: 'see SLUICE_REQUEST_TIMEOUT_MS' }),
+      finding: bad(check, { text, advice: 'the service is slow, or SLUICE_REQUEST_TIMEOUT_MS is too short' }),
       trouble: { reason: text, place: '' },
     }
   }

@@ -98,6 +98,7 @@ export const migrate: Command<MigrateArguments> = {
   async run(given, output) {
     const { file, concurrency, dryRun } = given
     const facts = await stat(file)
+    if (facts.isDirectory()) return output.fail(2, `${file} is a folder, not a file`)
     if (!facts.isFile()) return output.fail(2, `FILE: expected a file, and ${file} is none`)
     const service = openContentService({ maxConnections: concurrency })
     try {

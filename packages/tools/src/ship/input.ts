@@ -102,7 +102,8 @@ export async function readPipe(input: Readable, { outlet, clock, signal, take, h
     })
   const takePiece = async (piece: Buffer) => {
     const passed = outlet?.pass(piece)
-    for (const line of splitter.push(piece)) if (!(await take(line))) throw new Error('given up')
+    for (const line of splitter.push(piece))
+      if (!(await take(line))) throw new Error('not read on, because the service takes nothing')
     await passed
   }
   if (signal.aborted) void leave()

@@ -111,7 +111,8 @@ export class ShipRun {
       }
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
-      const words = code === undefined ? `${file}: ${message}` : pathFault(error, { path: file })
+      const words =
+        code === undefined ? `${file === '-' ? 'stdin' : file}: ${message}` : pathFault(error, { path: file })
       this.#unread.set(file, words)
       this.#plan.output.complain(words)
     }

@@ -34,7 +34,7 @@ export function asProgram<Arguments extends { readonly json: boolean }>(
   command: Command<Arguments>,
 ): (written: readonly string[]) => Promise<Status> {
   const { name, help, options } = command
-  const wrong = (message: string) => new Output(name).fail(2, `${message}; see ${name} --help`)
+  const wrong = (message: string) => new Output(name).fail(2, withHelp(message, name))
   return async (written) => {
     const line = readCommandLine(written, { ...options, json: { type: 'boolean' }, help: helpOption })
     if (typeof line === 'string') return wrong(line)
@@ -87,6 +87,27 @@ export function readCommandLine(written: readonly string[], specs: OptionSpecs):
     } else texts[name] = value
   }
   return { texts, flags, operands }
+}
+
+/** The message with where to read more, unless it says what was meant. */
+export function withHelp(message: string, program: string): string {
+  return message.endsWith('?') ? message : `${message}; see ${program} --help`
+}
+
+/** Where each command is. */
+const places: Readonly<Record<string, string>> = {
+  doctor: 'in sluice: npx sluice doctor',
+  replay: 'in sluice: npx sluice replay',
+  ship: 'in sluice-tools: npx sluice-tools ship',
+  migrate: 'in sluice-tools: npx sluice-tools migrate',
+  logs: 'in sluice-receiver: npx sluice-receiver logs',
+  values: 'in sluice-receiver: npx sluice-receiver values',
+}
+
+/** A message for a command that a program does not have. Another one may have it. */
+export function unknownCommand(name: string, { own, known }: { own: string; known: readonly string[] }): string {
+  const place = Object.hasOwn(places, name) ? places[name] : undefined
+  return place === undefined ? withHelp(unknownName('command', name, known), own) : `${name} is ${place}`
 }
 
 /** A message for an unknown name, with the known name that looks most like it. */

@@ -1,5 +1,5 @@
 import { packageVersion } from '../runtime/version.js'
-import { helpOption, readCommandLine, unknownName } from './command.js'
+import { helpOption, readCommandLine, unknownCommand, withHelp } from './command.js'
 import { printOwn, sayLine } from './output.js'
 
 /** A program with commands. */
@@ -22,13 +22,13 @@ export async function runProgram(program: Program, written: readonly string[]): 
     sayLine(`${own}: ${message}`)
     return 2
   }
-  const wrong = (message: string) => fail(`${message}; see ${own} --help`)
+  const wrong = (message: string) => fail(withHelp(message, own))
   const [name, ...rest] = written
   if (name !== undefined && !name.startsWith('-')) {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (command !== undefined) return await command(rest)
     const where = Object.hasOwn(gone, name) ? gone[name] : undefined
-    return where === undefined ? wrong(unknownName('command', name, Object.keys(commands))) : fail(where)
+    return fail(where ?? unknownCommand(name, { own, known: Object.keys(commands) }))
   }
   const line = readCommandLine(written, { help: helpOption, version: { type: 'boolean' } })
   if (typeof line === 'string') return wrong(line)

@@ -20,10 +20,6 @@ records of the receiver.
   commands: { doctor: asProgram(doctor), replay: asProgram(replay) },
   // Until 1.0.
   gone: {
-    ship: 'ship is in sluice-tools now: npx sluice-tools ship',
-    migrate: 'migrate is in sluice-tools now: npx sluice-tools migrate',
-    logs: 'logs is in sluice-receiver now: npx sluice-receiver logs',
-    values: 'values is in sluice-receiver now: npx sluice-receiver values',
     'dead-letters': 'dead letters are part of replay now: npx sluice replay DIR --list',
     events: 'events check is gone: defineEvents throws for a number that is there twice',
   },

@@ -20,6 +20,20 @@ export function reasonOf(thrown: unknown): string {
   }
 }
 
+/** Why a file or a folder cannot be used, in words. Never throws. */
+export function pathFault(
+  thrown: unknown,
+  { path, kind = 'file' }: { path: string; kind?: 'file' | 'folder' },
+): string {
+  const { code } = (thrown ?? {}) as { readonly code?: unknown }
+  if (code === 'ENOENT' || (code === 'ENOTDIR' && kind === 'file')) return `there is no such ${kind}: ${path}`
+  if (code === 'EISDIR') return `${path} is a folder, not a file`
+  if (code === 'ENOTDIR' || code === 'EEXIST') return `${path} is not a folder`
+  if (code === 'EACCES') return `permission denied: ${path}`
+  // The message of the runtime has the path, which may be a secret that its caller does not show.
+  return `cannot use ${path}: ${typeof code === 'string' ? code : reasonOf(thrown)}`
+}
+
 /** Longest string that an error message shows, in characters. */
 const maxQuotedChars = 100
 

@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors/sluice-error.js'
-import { reasonOf } from '../errors/text-of.js'
+import { pathFault } from '../errors/text-of.js'
 import { ownField } from '../runtime/own-fields.js'
 import { readSecretFile, redacted } from './secret.js'
 
@@ -48,7 +48,9 @@ function secretIn(path: string, { option, variable }: { option: string; variable
   try {
     content = readSecretFile(path)
   } catch (cause) {
-    throw fail(`cannot read the file ${shown}: ${(cause as NodeJS.ErrnoException).code ?? reasonOf(cause)}`)
+    throw fail(
+      `${pathFault(cause, { path: shown })}${shown === path ? '' : ' (it has no slash: it may be the key itself)'}`,
+    )
   }
   const what = option === 'accessToken' ? 'token' : 'key'
   if (content === '') throw fail(`the file ${shown} is empty, expected the ${what} in it`)

@@ -48,7 +48,12 @@ function startProbe(folder: string): ChildProcess | undefined {
       killSignal: 'SIGKILL',
       env: { ...process.env, NODE_OPTIONS: '' },
     } as const
-    return spawn(process.execPath, ['-e', probe, file], { stdio: 'ignore', detached: true, ...setting })
+    return spawn(process.execPath, ['-e', probe, file], {
+      stdio: 'ignore',
+      detached: true,
+      windowsHide: true,
+      ...setting,
+    })
   } catch {
     return undefined
   }

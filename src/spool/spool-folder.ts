@@ -90,7 +90,8 @@ export function makeFolder(path: string, files: Files): void {
   const folder = resolve(path)
   if (isFolder(folder, files)) return
   const above = dirname(folder)
-  if (!files.existsSync(above)) makeFolder(above, files)
+  // A drive of Windows that is not there has nothing above it.
+  if (above !== folder && !files.existsSync(above)) makeFolder(above, files)
   try {
     files.mkdirSync(folder, { mode: 0o700 })
   } catch (error) {

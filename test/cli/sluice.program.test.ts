@@ -50,13 +50,13 @@ describe('the program sluice', () => {
   })
 
   it.each([
-    [['ship', 'app.log'], 'ship is in sluice-tools now: npx sluice-tools ship'],
-    [['migrate', 'a', '--project', 'p'], 'migrate is in sluice-tools now: npx sluice-tools migrate'],
-    [['logs', '--follow'], 'logs is in sluice-receiver now: npx sluice-receiver logs'],
-    [['values'], 'values is in sluice-receiver now: npx sluice-receiver values'],
+    [['ship', 'app.log'], 'ship is in sluice-tools: npx sluice-tools ship'],
+    [['migrate', 'a', '--project', 'p'], 'migrate is in sluice-tools: npx sluice-tools migrate'],
+    [['logs', '--follow'], 'logs is in sluice-receiver: npx sluice-receiver logs'],
+    [['values'], 'values is in sluice-receiver: npx sluice-receiver values'],
     [['dead-letters', 'list', 'a'], 'dead letters are part of replay now: npx sluice replay DIR --list'],
     [['events', 'check'], 'events check is gone: defineEvents throws for a number that is there twice'],
-  ])('says in one line where a command is that it had: %j', async (written, words) => {
+  ])('says in one line where a command is that it does not have: %j', async (written, words) => {
     expect(await run(...written)).toMatchObject({ code: 2, stdout: '', stderr: `sluice: ${words}\n` })
   })
 

@@ -11,19 +11,45 @@ import { Project } from '../support/project.js'
 import { startTestReceiver } from '../support/receiver.js'
 import { readMarkdown, root, userDocuments } from './markdown.js'
 
-/** By the name of the page: the packages that the program had before, and the records that arrive after. */
-const pages: Readonly<
-  Record<string, { readonly before: readonly string[]; readonly logs: number; readonly values: number }>
-> = {
+interface ExpectedPage {
+  /** The packages that the program had before. */
+  readonly before: readonly string[]
+  /** The records that arrive after. */
+  readonly log: object
+  readonly value?: object
+  /** Lines of a recipe of the table, which follow the program, and the log record that they make. */
+  readonly more?: { readonly code: string; readonly log: object }
+}
+
+const orderPlaced = { eventId: 1001, appName: 'shop' }
+const counted = {
+  log: { ...orderPlaced, level: 'info', message: 'order placed {"userId":"u-7","orderId":"o-1"}' },
+  value: orderPlaced,
+}
+const logged = { level: 'info', appName: 'shop', message: 'order placed {"orderId":7}' }
+const labelled = { appName: 'shop', message: 'placed there {"region":"eu"}' }
+
+/** By the name of the page. */
+const pages: Readonly<Record<string, ExpectedPage>> = {
   'opentelemetry.md': {
     before: ['@opentelemetry/api-logs', '@opentelemetry/sdk-logs', '@opentelemetry/exporter-logs-otlp-http'],
-    logs: 1,
-    values: 0,
+    log: { level: 'info', message: 'order placed {"orderId":7,"scope":"checkout"}' },
   },
-  'pino-loki.md': { before: ['pino@10', 'pino-loki@3'], logs: 1, values: 0 },
-  'posthog.md': { before: ['posthog-node@5'], logs: 1, values: 1 },
-  'segment.md': { before: ['@segment/analytics-node@3'], logs: 1, values: 1 },
-  'winston-loki.md': { before: ['winston@3', 'winston-loki@6'], logs: 1, values: 0 },
+  'pino-loki.md': {
+    before: ['pino@10', 'pino-loki@3'],
+    log: logged,
+    more: { code: "logger.child({ region: 'eu' }).info('placed there')", log: labelled },
+  },
+  'posthog.md': { before: ['posthog-node@5'], ...counted },
+  'segment.md': { before: ['@segment/analytics-node@3'], ...counted },
+  'winston-loki.md': {
+    before: ['winston@3', 'winston-loki@6'],
+    log: logged,
+    more: {
+      code: `winston.createLogger({ defaultMeta: { region: 'eu' }, transports: [new SluiceTransport({ appName: 'shop' })] }).info('placed there')`,
+      log: labelled,
+    },
+  },
 }
 
 const paths = userDocuments.filter((path) => path.startsWith('docs/coming-from/'))
@@ -61,15 +87,36 @@ describe('the pages for those who come from elsewhere', () => {
     'change a program into one that sends to Sluice: %s',
     async (path) => {
       const receiver = await startTestReceiver()
+      const { log, value, more } = expected(path)
       const file = join(folder, 'src', `${basename(path)}.js`)
-      writeFileSync(file, program(path, '+'))
-      const { code, stdout, stderr } = await startProgram(file, { variables: receiver.variables }).ended
-      expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' })
-      const [logs, values] = [await receiver.logs(), await receiver.values()]
-      expect({ logs: logs.length, values: values.length }).toEqual({
-        logs: expected(path).logs,
-        values: expected(path).values,
-      })
+      writeFileSync(file, `${program(path, '+')}\n${more?.code ?? ''}\n`)
+      const run = () => startProgram(file, { variables: receiver.variables }).ended
+      expect(await run()).toMatchObject({ code: 0, stdout: '', stderr: '' })
+      expect(await receiver.logs()).toMatchObject([log, ...(more === undefined ? [] : [more.log])])
+      const values = value === undefined ? [] : [value]
+      expect(await receiver.values()).toMatchObject(values)
+      if (value !== undefined) {
+        // The event with this key counts once.
+        expect(await run()).toMatchObject({ code: 0, stdout: '', stderr: '' })
+        expect([await receiver.logs(), await receiver.values()]).toMatchObject([[log, log], values])
+      }
+      await receiver.close()
+    },
+    30_000,
+  )
+
+  it.runIf(full)(
+    'send from the SDK of OpenTelemetry straight to the receiver, with its exporter as it was',
+    async () => {
+      const receiver = await startTestReceiver()
+      const file = join(folder, 'src', 'straight.js')
+      writeFileSync(file, program('docs/coming-from/opentelemetry.md', '-'))
+      const variables = {
+        OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: `${receiver.url}/otlp/${receiver.project}/v1/logs`,
+        OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${receiver.apiKey}`,
+      }
+      expect(await startProgram(file, { variables }).ended).toMatchObject({ code: 0, stderr: '' })
+      expect(await receiver.logs()).toMatchObject([expected('opentelemetry.md').log])
       await receiver.close()
     },
   )

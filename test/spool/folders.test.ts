@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { nodeFiles } from '../../src/runtime/files.js'
+import { type Files, nodeFiles } from '../../src/runtime/files.js'
 import {
   currentUser,
   isOurFolder,
@@ -41,6 +41,21 @@ describe('a folder that is made', () => {
     rmSync(path, { recursive: true })
     disk.fault = (call) => (call.startsWith('mkdirSync') ? 'EACCES' : undefined)
     expect(() => makeFolder(path, disk.files)).toThrow('EACCES')
+  })
+})
+
+describe('a folder on a drive that is not there', () => {
+  it('fails with the error of the file system', () => {
+    const fail = () => {
+      throw Object.assign(new Error('no such drive'), { code: 'ENOENT' })
+    }
+    const files = {
+      ...nodeFiles,
+      existsSync: () => false,
+      statSync: () => undefined,
+      mkdirSync: fail,
+    } as unknown as Files
+    expect(() => makeFolder('/spool', files)).toThrow('no such drive')
   })
 })
 

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { unknownCommand, unknownName, withHelp } from '../../../src/cli/command.js'
 import { nearestName } from '../../../src/options/nearest-name.js'
 import type { StoreCommand } from './commands/store-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
@@ -110,31 +111,31 @@ export function readArguments(args: readonly string[], environment: Environment)
       : readStart(args, environment)
   } catch (error) {
     const { message } = error as Error
-    if (error instanceof OptionError) return { type: 'wrong', message }
-    const suggested = suggestion(message)
-    if (suggested !== undefined) return { type: 'wrong', message: suggested }
-    const [reason] = message.split(/\.[ \n]|\n/)
-    return { type: 'wrong', message: `${reason?.replace(/\.$/, '')}; see sluice-receiver --help` }
+    return { type: 'wrong', message: error instanceof OptionError ? message : wordsFor(message, args[0]) }
   }
 }
 
 const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames]
-const options = [
-  ...optionNames.map(writtenName),
-  'version',
-  'help',
-  ...Object.values(verbs).flatMap((verb) => Object.keys(verb.options ?? {})),
-]
+const own = 'sluice-receiver'
 
-/** A message that suggests the word that looks most like the unknown one. Undefined where none does. */
-function suggestion(message: string): string | undefined {
-  const [, option] = /^Unknown option '--(?:no-)?([^']+)'/.exec(message) ?? []
-  const [, word = ''] = /^Unexpected argument '([^']+)'/.exec(message) ?? []
-  const nearest = option === undefined ? nearestName(word, commands) : nearestName(option, options)
-  if (nearest === undefined || nearest === option || nearest === word) return undefined
-  return option === undefined
-    ? `there is no command ${word}; did you mean ${nearest}?`
-    : `there is no option --${option}; did you mean --${nearest}?`
+/** Our words for what Node's parser says. */
+function wordsFor(message: string, command = ''): string {
+  const [, option] = /^Unknown option '(--?[^']+)'/.exec(message) ?? []
+  if (option !== undefined) return withHelp(unknownName('option', option, optionsOf(command), '--'), own)
+  const [, word] = /^Unexpected argument '([^']+)'/.exec(message) ?? []
+  if (word !== undefined) return unknownCommand(word, { own, known: commands })
+  const [, valueless] =
+    /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? []
+  if (valueless !== undefined) return withHelp(`${valueless}: expected a value, got none`, own)
+  const [reason] = message.split(/\.[ \n]|\n/)
+  return withHelp(`${reason?.replace(/\.$/, '')}`, own)
+}
+
+/** The names of the options that a command has, or the receiver itself. */
+function optionsOf(command: string): string[] {
+  if (!commands.includes(command)) return [...optionNames.map(writtenName), 'version', 'help']
+  const owned = Object.entries(verbs).filter(([verb]) => verb.split(' ')[0] === command)
+  return [...storeOptions.map(writtenName), 'help', ...owned.flatMap(([, { options = {} }]) => Object.keys(options))]
 }
 
 function readStart(args: readonly string[], environment: Environment): Command {
@@ -144,6 +145,9 @@ function readStart(args: readonly string[], environment: Environment): Command {
   if (values.version === true) return { type: 'version' }
   return { type: 'start', options: readOptions(values, environment) }
 }
+
+/** The options of all commands that work on a store. */
+const storeOptions = ['data', 'database', 'json'] as const
 
 function readStoreCommand(
   name: string,
@@ -155,16 +159,17 @@ function readStoreCommand(
   if (verb === undefined) {
     if (action === '--help' || action === '-h') return { type: 'help' }
     const actions = Object.keys(verbs).flatMap((each) => (each.startsWith(`${name} `) ? [each.split(' ')[1]!] : []))
-    throw new OptionError(
-      `${name}: expected ${listFormat.format(actions)}, got ${action === '' ? 'nothing' : `"${action}"`}`,
-    )
+    const got = action === '' ? 'nothing' : `"${action}"`
+    const nearest = nearestName(action, actions)
+    const hint = nearest === undefined ? '' : `; did you mean ${name} ${nearest}?`
+    throw new OptionError(`${name}: expected ${listFormat.format(actions)}, got ${got}${hint}`)
   }
-  const options = { ...parsed(['data', 'database', 'json']), ...verb.options }
+  const options = { ...parsed(storeOptions), ...verb.options }
   const left = [...(title === name ? args : others)]
   const { values, positionals } = parseArgs({ args: left, allowNegative: true, allowPositionals: true, options })
   if (values.help === true) return { type: 'help' }
   const written = values as Readonly<Record<string, string>>
-  const store = readSome(['data', 'database', 'json'], { written, environment })
+  const store = readSome(storeOptions, { written, environment })
   const [operand = '', ...excess] = positionals
   if (verb.operand === undefined && positionals.length > 0) throw new OptionError(`${title}: unexpected "${operand}"`)
   if (verb.operand !== undefined && (operand === '' || excess.length > 0)) {

@@ -1,4 +1,5 @@
 import { readArguments } from './arguments.js'
+import { firstCode } from './first-code.js'
 import { helpText } from './options/help-text.js'
 import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
@@ -60,7 +61,7 @@ function greet(receiver: Receiver, { host, json, data, database }: Options): voi
   process.stdout.write(json ? `${JSON.stringify(facts)}\n` : greeting({ ...facts, data, database }))
 }
 
-/** The text that a person reads when the receiver is ready: the page, the new key, if there is one, and the variables to set. */
+/** The text that a person reads when the receiver is ready: the page, the new key, if there is one, the variables to set, and on a terminal the first code. */
 function greeting({
   url,
   project,
@@ -87,7 +88,7 @@ Paste this where your application starts:
   export SLUICE_URL=${url}
   export SLUICE_API_KEY=${apiKey}
   export SLUICE_BUCKET=${project}
-`
+${process.stdout.isTTY ? `\n${firstCode(process.cwd())}` : ''}`
 }
 
 /** With `--json`, stdout has the one line that a script reads. */

@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { reasonOf } from '../../../src/errors/text-of.js'
+import { statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathFault, reasonOf } from '../../../src/errors/text-of.js'
+import { nodeFiles } from '../../../src/runtime/files.js'
+import { makeFolder } from '../../../src/spool/spool-folder.js'
 import { ReceiverError } from './receiver-error.js'
 import { PostgresStorage } from './storage/postgres/postgres-storage.js'
 import { FolderInUseError } from './storage/sqlite/folder-lock.js'
@@ -29,8 +31,13 @@ export async function openFolder(data: string): Promise<Storage> {
       const message = `${reasonOf(cause)}; stop it, or choose another folder with --data`
       throw new ReceiverError('DATA_IN_USE', message, { cause })
     }
-    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${reasonOf(cause)}`, { cause })
+    throw new ReceiverError('DATA_UNUSABLE', `cannot use the data folder ${data}: ${wordsOf(cause)}`, { cause })
   }
+}
+
+function wordsOf(cause: unknown): string {
+  const { path } = cause as NodeJS.ErrnoException
+  return path === undefined ? reasonOf(cause) : pathFault(cause, { path, kind: 'folder' })
 }
 
 /**
@@ -39,32 +46,11 @@ export async function openFolder(data: string): Promise<Storage> {
  */
 function makeDataFolder(path: string): void {
   const folder = resolve(path)
-  if (!makeFolder(folder)) return
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
+  makeFolder(folder, nodeFiles)
   try {
     writeFileSync(join(folder, '.gitignore'), '*\n')
   } catch {
     // The disk is full, and the store will say so.
   }
-}
-
-/**
- * True when the folder was missing. Node's recursive `mkdir` is not used: it loops forever where an existing folder answers ENOENT, as
- * `/proc` does.
- */
-function makeFolder(folder: string): boolean {
-  if (isFolder(folder)) return false
-  const above = dirname(folder)
-  if (!existsSync(above)) makeFolder(above)
-  try {
-    mkdirSync(folder, { mode: 0o700 })
-    return true
-  } catch (error) {
-    // Another receiver may have made the folder in the meantime.
-    if (!isFolder(folder)) throw error
-    return false
-  }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { reasonOf } from '../../../src/errors/text-of.js'
+import { pathFault, reasonOf } from '../../../src/errors/text-of.js'
 import { type EventNames, readEventNames } from './event-names.js'
 import type { AccessLogStream } from './http/access-log.js'
 import type { Tls } from './http/server.js'
@@ -103,8 +103,18 @@ function readTls(certFile: string | undefined, keyFile: string | undefined): Tls
     createSecureContext(files)
     return files
   } catch (cause) {
-    throw new ReceiverError('TLS_UNUSABLE', `cannot use the certificate and its key: ${reasonOf(cause)}`, { cause })
+    throw new ReceiverError(
+      'TLS_UNUSABLE',
+      `cannot use the certificate and its key: ${wordsOf(cause, `${certFile} or ${keyFile}`)}`,
+      { cause },
+    )
   }
+}
+
+/** @param files the file, or those that it may be */
+function wordsOf(cause: unknown, files: string): string {
+  const { syscall, path = files } = cause as NodeJS.ErrnoException
+  return syscall === undefined ? reasonOf(cause) : pathFault(cause, { path })
 }
 
 async function readEvents(file: string): Promise<EventNames> {
@@ -112,7 +122,7 @@ async function readEvents(file: string): Promise<EventNames> {
     return await readEventNames(file)
   } catch (cause) {
     // JSON.parse quotes the text, line ends included.
-    const message = `cannot use the events of ${file}: ${reasonOf(cause).replace(/\s+/g, ' ')}`
+    const message = `cannot use the events of ${file}: ${wordsOf(cause, file).replace(/\s+/g, ' ')}`
     throw new ReceiverError('EVENTS_UNUSABLE', message, { cause })
   }
 }

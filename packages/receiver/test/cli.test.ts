@@ -1,9 +1,11 @@
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { full } from '../../../test/support/full.js'
+import { full, rowsOf } from '../../../test/support/full.js'
 import { dataFolder } from './data-folder.js'
-import { cli, failure, killAll, ready, start } from './processes.js'
+import { cli, failure, killAll, quiet, ready, start } from './processes.js'
 import { connected } from './sockets.js'
 import { caller, log } from './support.js'
 
@@ -59,6 +61,22 @@ describe('sluice-receiver --json', () => {
   })
 })
 
+/** What a receiver prints on a terminal until it is stopped. */
+async function greetingOnTerminal(folder: string, ...args: string[]): Promise<string> {
+  const words = [process.execPath, quiet, cli, '--port', '0', ...(args.length === 0 ? ['--data', ':memory:'] : args)]
+  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  let text = ''
+  for await (const piece of child.stdout) {
+    // Ctrl-C of the terminal.
+    if (text === '') child.stdin.write('\u0003')
+    text += piece
+  }
+  return text.replaceAll('\r', '').replace('^C', '')
+}
+
 describe('sluice-receiver for a person', () => {
   it('greets with the address, the key and a snippet to paste', async () => {
     const { child } = start('--port', '0', '--data', ':memory:')
@@ -72,6 +90,44 @@ describe('sluice-receiver for a person', () => {
     expect(greeting).toMatch(/: http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}\n/)
     expect(greeting).toContain(`export SLUICE_API_KEY=${key}\n`)
     expect(greeting).toContain('export SLUICE_BUCKET=demo\n')
+  })
+
+  it('shows on a terminal the code for the loggers of the package here, and no more', async () => {
+    const pino = "const logger = pino({ transport: { target: 'sluice/pino' } })"
+    const winston = 'const logger = winston.createLogger({ transports: [new SluiceTransport()] })'
+    const all = [pino, winston, 'track(1001)', 'npm install']
+    for (const [text, shown] of rowsOf<[string, string[]]>(
+      [
+        ['{ "dependencies": { "pino": "10", "sluice": "0.1.0" } }', [pino]],
+        [
+          '{ "dependencies": { "winston": "3" }, "devDependencies": { "pino": "10" } }',
+          [winston, 'npm install sluice:'],
+        ],
+        ['{ "dependencies": { "winston": "3", "pino": "10" } }', [pino, winston, 'npm install sluice:']],
+        ['{}', [pino, 'track(1001)', 'npm install sluice pino:']],
+        ['[', [pino, 'track(1001)', 'npm install sluice pino:']],
+      ],
+      ([, words]) => words[0] === winston,
+    )) {
+      await writeFile(data.file('package.json'), text)
+      const greeting = await greetingOnTerminal(data.file('.'))
+      expect(greeting.split('SLUICE_BUCKET=demo\n')[1]).toMatch(/^\nAnd this into your code/)
+      expect(
+        all.filter((words) => greeting.includes(words)),
+        text,
+      ).toEqual(all.filter((words) => shown.some((each) => each.startsWith(words))))
+      for (const words of shown) expect(greeting).toContain(words)
+      expect(greeting.replace(/\n\n(And this| {2})[^]*/, '')).not.toContain('import')
+    }
+  })
+
+  it.runIf(full)('shows no code where nobody reads it, or where there is no new key', async () => {
+    const { child, exit } = start('--port', '0', '--data', data.path)
+    const [greeting] = await child.stdout.take(1).toArray()
+    expect(String(greeting)).toMatch(/export SLUICE_BUCKET=demo\n$/)
+    child.kill('SIGTERM')
+    await exit
+    expect(await greetingOnTerminal(data.path, '--data', data.path)).toMatch(/Lost the key\?.*\n$/)
   })
 
   it.runIf(full)('says in one line that a data folder cannot be used', async () => {

@@ -167,7 +167,9 @@ describe('reading', () => {
     expect(await hint('appName=shp')).toBe('no record of bucket demo has appName shp')
     for (const appName of ['shop', 'web', 'shop', 'web', 'web', '\u0000'])
       await receiver.call('POST', '/logs/demo', { ...log, appName })
-    expect(await hint('appName=shp')).toBe('no record of bucket demo has appName shp; known: web, shop, \u0000')
+    expect(await hint('appName=shp')).toBe(
+      'no record of bucket demo has appName shp; known: web, shop, \u0000; did you mean shop?',
+    )
     expect(await hint('appName=shop&machineName=m')).toBe('no record of bucket demo has machineName m')
     expect(await hint('level=info,wran')).toBe(undefined)
     expect(await hint('level=wran,info&text=nothing')).toBe('no record of bucket demo has level wran; known: info')

@@ -77,13 +77,17 @@ describe('the data folder', () => {
 
 describe('an unknown word of the command line', () => {
   it.runIf(full).each([
-    [['--prot', '1'], 'there is no option --prot'],
-    [['--prot', '1'], 'did you mean --port?'],
+    [['--prot', '1'], 'unknown option --prot; did you mean --port?'],
     [['--jsno'], 'did you mean --json?'],
-    [['keys', 'list', '--dta', 'x'], 'did you mean --data?'],
-    [['key', 'list'], 'there is no command key; did you mean keys?'],
-    [['--colour'], "Unknown option '--colour'; see sluice-receiver --help"],
-    [['keys', 'list', '--port', '1'], "Unknown option '--port'; see sluice-receiver --help"],
+    [['keys', 'list', '--dta', 'x'], 'unknown option --dta; did you mean --data?'],
+    [['keys', 'add', '--scop', 'read'], 'unknown option --scop; did you mean --scope?'],
+    [['keys', 'lst'], 'keys: expected add, list or revoke, got "lst"; did you mean keys list?'],
+    [['lgos'], 'unknown command lgos; did you mean logs?'],
+    [['doctor'], 'doctor is in sluice: npx sluice doctor'],
+    [['--port'], '--port: expected a value, got none'],
+    [['key', 'list'], 'unknown command key; did you mean keys?'],
+    [['--colour'], 'unknown option --colour; see sluice-receiver --help'],
+    [['keys', 'list', '--port', '1'], 'unknown option --port; see sluice-receiver --help'],
   ])('in %j gets the name that looks most like it: %s', async (args, words) => {
     const stderr = await failure(...args)
     expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)

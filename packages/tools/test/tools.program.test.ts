@@ -25,6 +25,7 @@ describe('the program sluice-tools', () => {
   it.runIf(full).each<[string[], string]>([
     [[], 'sluice-tools: expected a command'],
     [['migrat'], 'sluice-tools: unknown command migrat; did you mean migrate?'],
+    [['replay', 'spool'], 'sluice-tools: replay is in sluice: npx sluice replay'],
     [['migrate', '--projct', 'p'], 'unknown option --projct; did you mean --project?'],
     [['migrate', '--project', 'p', '--type', 't'], 'FILE: expected the name of a file'],
     [['migrate', ...complete, 'b'], 'FILE: expected one file, got 2: package.json, b'],
@@ -37,8 +38,8 @@ describe('the program sluice-tools', () => {
       ['migrate', ...complete, '--concurrency', '1e2'],
       '--concurrency: expected a whole number from 1 to 256, got "1e2"',
     ],
-    [['migrate', 'not-there', '--project', 'p', '--type', 't'], 'FILE: cannot read not-there: ENOENT'],
-    [['migrate', '/', '--project', 'p', '--type', 't'], 'FILE: expected a file, and / is none'],
+    [['migrate', 'not-there', '--project', 'p', '--type', 't'], 'there is no such file: not-there'],
+    [['migrate', '/', '--project', 'p', '--type', 't'], '/ is a folder, not a file'],
     [['migrate', manifest, '--project', 'p', '--type', 't'], 'options url and apiKey are missing'],
   ])('called with %j ends with 2 and says: %s', async (written, words) => {
     const { code, stdout, stderr } = await run(...written)

@@ -32,7 +32,9 @@ export async function checkClock(url: string, { route, ms }: CheckPlan): Promise
   try {
     // Connecting and the answer have this time each.
     const asked = await inTime(ask, { ms: 2 * ms + 100 })
-    if (asked.type === 'late') return { finding: bad('answer', { text: 'none in time', advice }), isPlain: undefined }
+    if (asked.type === 'late') {
+      return { finding: bad('answer', { text: `no answer within ${ms} ms`, advice }), isPlain: undefined }
+    }
     const exchange = asked.result
     if (exchange.type === 'broken') {
       return { finding: bad('answer', { text: exchange.reason, advice }), isPlain: undefined }

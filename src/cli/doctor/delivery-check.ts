@@ -14,6 +14,7 @@ import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
 import type { CheckPlan } from './network-checks.js'
+import { causeOf404, type NotFound } from './not-found.js'
 
 export interface DeliveryPlan extends CheckPlan {
   readonly options: ResolvedOptions
@@ -106,7 +107,7 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
   if (outcome.type === 'late') {
     const text = 'no answer in time'
     return {
-      finding: bad(check, { text, advice: 'see SLUICE_REQUEST_TIMEOUT_MS' }),
+      finding: bad(check, { text, advice: 'the service is slow, or SLUICE_REQUEST_TIMEOUT_MS is too short' }),
       trouble: { reason: text, place: '' },
     }
   }
@@ -123,6 +124,11 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
     const advice = `check the URL, and for a login page or proxy: SLUICE_URL is the base URL of the API; ${waiting}`
     return { finding: bad(check, { text, advice }), trouble: { reason: 'a web page', place: '' } }
   }
+  const cause = result.status === 404 ? await causeOf404({ ...plan, kind, bucket }) : undefined
+  if (cause !== undefined) {
+    const finding = notFound(cause, { request, kind, bucket })
+    return { finding, trouble: cause.wrong === 'url' ? { reason: 'a wrong URL', place: '' } : trouble }
+  }
   // The reason of a pause contains the advice.
   const [text = '', todo = 'see the answer of the service'] = result.reason.split('; ')
   const asked = result.scope === 'lane' ? `: ${request}` : ''
@@ -130,6 +136,22 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
 }
 
 const waiting = 'until then records wait in the queue'
+
+function notFound(
+  cause: NotFound,
+  { request, kind, bucket }: { readonly request: string; readonly kind: RecordKind; readonly bucket: string },
+): Finding {
+  const check = names[kind]
+  if (cause.wrong === 'bucket') {
+    const own = kind === 'logs' ? 'SLUICE_LOG_BUCKET' : 'SLUICE_VALUE_BUCKET'
+    const variable = process.env[own] === undefined ? 'SLUICE_BUCKET' : own
+    const text = `the service has no bucket ${bucket} (404): ${request}`
+    return bad(check, { text, advice: `correct ${variable}; the URL is right; ${waiting}` })
+  }
+  const text = `the URL is wrong: nothing takes records there (404): ${request}`
+  const remedy = cause.elsewhere === undefined ? 'correct SLUICE_URL' : `set SLUICE_URL=${cause.elsewhere}`
+  return bad(check, { text, advice: `${remedy}, the base URL of the API; ${waiting}` })
+}
 
 function isRedirect(status: number | undefined): boolean {
   return status !== undefined && status >= 300 && status < 400

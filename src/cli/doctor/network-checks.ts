@@ -4,6 +4,7 @@ import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
 import { textOf } from '../../errors/text-of.js'
 import { describeError } from '../../http/describe-error.js'
+import { howToStart } from '../next-step.js'
 import { inTime } from './deadline.js'
 import { bad, type Finding, good, skipped } from './finding.js'
 import { peerText, type Route } from './route.js'
@@ -23,7 +24,7 @@ export async function checkName({ route, ms }: CheckPlan): Promise<Finding> {
   const { host } = route.first
   const what = route.proxyUrl === undefined ? host : `${host} (the proxy of ${route.proxyVariable})`
   if (isIP(host) !== 0) return skipped('name', `${what} is an address: no lookup is needed`)
-  const advice = `check the name in ${route.proxyVariable ?? 'SLUICE_URL'}, and /etc/resolv.conf`
+  const advice = `check the name in ${route.proxyVariable ?? 'SLUICE_URL'}, and the name servers of this machine`
   try {
     // The resolver cannot be interrupted and would delay the end of this process, so another process asks it.
     const asked = await inTime((signal) => lookup(host, signal), { ms })
@@ -60,16 +61,8 @@ export async function checkConnection({ route, ms }: CheckPlan): Promise<Finding
     if (codeOf(error) !== 'ECONNREFUSED') return bad('connection', { text: describeError(error), advice })
     const role = route.proxyUrl === undefined ? '' : `, the proxy of ${route.proxyVariable}`
     const text = `nothing listens at ${where}${role} (ECONNREFUSED)`
-    return bad('connection', { text, advice: route.isLocal ? adviceToStart(route.first.port) : advice })
+    return bad('connection', { text, advice: route.isLocal ? howToStart(route) : advice })
   }
-}
-
-/** The receiver listens there unless it is told otherwise. */
-const receiverPort = 18_400
-
-function adviceToStart(port: number): string {
-  const option = port === receiverPort ? '' : ` --port ${port}`
-  return `start one with npx sluice-receiver${option}, or correct the port in SLUICE_URL`
 }
 
 /** A host with several addresses gives one error for each. */

@@ -1,6 +1,7 @@
 import { resolve as absolutePath } from 'node:path'
 import { maxBatch } from '../../delivery/batch.js'
 import { counted } from '../../errors/counted.js'
+import { pathFault } from '../../errors/text-of.js'
 import { openSender } from '../../http/auto-sender.js'
 import { proxyFor } from '../../http/proxy.js'
 import { resolve } from '../../options/resolve.js'
@@ -106,9 +107,10 @@ export const replay: Command<ReplayArguments> = {
     return { dir, mode, reason, yes: flags.has('yes'), json: flags.has('json'), limitRate }
   },
   run,
-  failureOf({ code, path, message }, { dir }) {
+  failureOf(error, { dir }) {
+    const { code, path, message } = error
     if (code === undefined) return undefined
-    return path === absolutePath(dir) ? [2, `DIR: cannot read ${dir}: ${code}`] : [1, message]
+    return path === absolutePath(dir) ? [2, pathFault(error, { path: dir, kind: 'folder' })] : [1, message]
   },
 }
 

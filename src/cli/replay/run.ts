@@ -4,6 +4,7 @@ import type { Sender } from '../../delivery/sender.js'
 import { textOf } from '../../errors/text-of.js'
 import type { ResolvedOptions } from '../../options/options.js'
 import type { Loop } from '../../runtime/loop.js'
+import { nextStep } from '../next-step.js'
 import type { Progress } from '../progress.js'
 import { RecordsInMemory, type ReplayAccount } from './records-in-memory.js'
 import type { RecordsToSend, SentPlace } from './records-to-send.js'
@@ -65,7 +66,8 @@ export class Replay {
         paused: (_lane, { reason }) => this.#stop(reason),
         rejected() {},
         dropped() {},
-        outage() {},
+        unreachable: () => this.#waits(`nothing listens at ${plan.options.url} (ECONNREFUSED)`),
+        outage: (_lane, { reason, isTold }) => isTold || this.#waits(reason),
         resumed() {},
         recovered() {},
       },
@@ -173,15 +175,24 @@ export class Replay {
   }
 
   get #silence(): string {
-    return `the service has taken nothing for ${patienceMs / 1000} s: ${this.#lastError ?? 'it does not answer'}`
+    return `the service has taken nothing for ${patienceMs / 1000} s: ${this.#withStep(this.#lastError)}`
   }
 
   get #refusal(): string {
-    return `the service does not take the rest: ${this.#lastError ?? 'it does not answer'}`
+    return `the service does not take the rest: ${this.#withStep(this.#lastError)}`
   }
 
-  get #lastError(): string | undefined {
-    return this.#delivery.stats().lanes.find(({ lastError }) => lastError !== undefined)?.lastError
+  get #lastError(): string {
+    const { lanes } = this.#delivery.stats()
+    return lanes.find(({ lastError }) => lastError !== undefined)?.lastError ?? 'it does not answer'
+  }
+
+  #waits(reason: string): void {
+    this.#plan.progress.say(`waits for the service: ${this.#withStep(reason)}`)
+  }
+
+  #withStep(reason: string): string {
+    return `${reason}; ${nextStep(reason, this.#plan.options.url)}`
   }
 
   #settled({ bytes }: SentPlace): void {

@@ -183,7 +183,7 @@ describe('sluice doctor', () => {
       const connectionTo = async (variables: Record<string, string>) =>
         (await examine({ ...here, ...variables })).looks.connection
       expect(await connectionTo({ SLUICE_URL: 'http://127.0.0.1:1' })).toBe(
-        'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start one with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
+        'bad: nothing listens at 127.0.0.1:1 (ECONNREFUSED) → start a receiver with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
       )
       expect(await connectionTo({ SLUICE_URL: 'https://service.example', HTTPS_PROXY: 'http://127.0.0.1:1' })).toBe(
         'bad: nothing listens at 127.0.0.1:1, the proxy of HTTPS_PROXY (ECONNREFUSED) → start the proxy, correct or unset HTTPS_PROXY, or name the host in NO_PROXY',
@@ -246,11 +246,46 @@ describe('sluice doctor', () => {
     expect(wrongBucket.looks['value record']).toMatch(/^bad: .*(404|403)/)
     const wholePath = await examine({ ...receiver.variables, SLUICE_URL: `${receiver.url}/logs/demo` })
     expect(wholePath.looks['log record']).toMatch(
-      /^bad: no such bucket.* \(404\): POST http:.*\/logs\/demo\/logs\/demo → check SLUICE_BUCKET and SLUICE_URL;/,
+      /^bad: the URL is wrong: .* \(404\): POST http:.*\/logs\/demo\/logs\/demo → set SLUICE_URL=/,
     )
     const busy = await serverHere(() => ({ type: 'answer', status: 503 }))
     const { looks } = await examine({ ...receiver.variables, SLUICE_URL: busy.url })
     expect(looks['log record']).toMatch(/^bad: the service answered 503 → records wait/)
+  })
+
+  it('tells at a 404 whether the bucket or the URL is wrong', async () => {
+    const { variables, logs } = await receiverHere()
+    const { SLUICE_URL: url } = variables
+    const other = await examine({ ...variables, SLUICE_BUCKET: 'other' })
+    expect(other.looks['log record']).toBe(
+      `bad: the service has no bucket other (404): POST ${url}/logs/other → correct SLUICE_BUCKET; the URL is right; until then records wait in the queue`,
+    )
+    const below = await examine({ ...variables, SLUICE_URL: `${url}/logs/demo/` })
+    expect(below.looks['log record']).toBe(
+      `bad: the URL is wrong: nothing takes records there (404): POST ${url}/logs/demo/logs/demo → set SLUICE_URL=${url}, the base URL of the API; until then records wait in the queue`,
+    )
+    expect(below.looks['value record']).toBe('skipped: not delivered either, for the same reason → ')
+    const logBucket = await examine({ ...variables, SLUICE_LOG_BUCKET: 'other' })
+    expect(logBucket.looks['log record']).toContain('→ correct SLUICE_LOG_BUCKET;')
+    expect(logBucket.looks['value record']).toMatch(/^good/)
+    expect(await logs()).toEqual([])
+  })
+
+  it.runIf(full)('tells them apart at other services, or says that they cannot be told apart', async () => {
+    const answer = (status: number, body = '') => ({ type: 'answer', status, body }) as const
+    const isOperation = (path: string) => /\/(logs|value_tracking)\/[^/]*$/.test(path)
+    const message = async (script: (path: string, key: boolean) => ReturnType<typeof answer>) => {
+      const server = await serverHere(({ path, headers }) => script(path, headers.has('x-api-key')))
+      const { looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
+      return looks['log record']
+    }
+    const noBucket = /^bad: the service has no bucket b \(404\)/
+    expect(await message((path) => answer(404, isOperation(path) ? '{"errors":["no bucket"]}' : ''))).toMatch(noBucket)
+    expect(await message((path, key) => answer(isOperation(path) && !key ? 401 : 404))).toMatch(noBucket)
+    expect(await message((path) => answer(404, `Cannot POST ${path}`))).toMatch(/^bad: the URL is wrong/)
+    expect(await message(() => answer(404))).toMatch(
+      /^bad: no such bucket, or none at this URL \(404\).* → check SLUICE_BUCKET and SLUICE_URL;/,
+    )
   })
 
   it.runIf(full)('names the sender of an application, and the reason', async () => {

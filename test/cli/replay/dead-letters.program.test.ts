@@ -212,7 +212,7 @@ describe('sluice replay', () => {
 
   it.runIf(full).each<[string[], string]>([
     [['--list'], 'DIR: expected the name of a folder, got none'],
-    [['/not-there', '--list'], 'DIR: cannot read /not-there: ENOENT'],
+    [['/not-there', '--list'], 'there is no such folder: /not-there'],
     [['a', '--list', '--drop'], '--drop: expected without --list, got both'],
     [['a', '--drop', '--dry-run', '--all'], '--dry-run: expected without --drop, got both'],
     [['a', '--drop'], '--drop: expected --reason TEXT or --all, got neither'],

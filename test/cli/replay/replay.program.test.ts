@@ -220,7 +220,7 @@ describe('sluice replay', () => {
     [['a', 'b'], 'DIR: expected one folder, got 2: a, b'],
     [['a', '--limit-rate', '0'], '--limit-rate: expected a whole number from 1, got "0"'],
     [['a', '--limt-rate', '5'], 'unknown option --limt-rate; did you mean --limit-rate?'],
-    [['/not-there'], 'DIR: cannot read /not-there: ENOENT'],
+    [['/not-there'], 'there is no such folder: /not-there'],
   ])('called with %j ends with 2 and says: %s', async (written, words) => {
     const variables = { SLUICE_URL: server.url, SLUICE_API_KEY: 'k' }
     const { code, stdout, stderr } = await startProgram('../../dist/cli.js', {

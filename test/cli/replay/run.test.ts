@@ -78,7 +78,9 @@ describe('a replay', () => {
     sender.answer = () => answers.refused
     await clock.advance(75_000)
     expect(await ended).toBeGreaterThan(60_000)
-    expect(replay.stopped).toBe('the service has taken nothing for 60 s: ECONNREFUSED')
+    expect(replay.stopped).toBe(
+      'the service has taken nothing for 60 s: ECONNREFUSED; start a receiver with npx sluice-receiver --port 1, or correct the port in SLUICE_URL',
+    )
   })
 
   it('stops at the signal, after the answers to the records under way', async () => {

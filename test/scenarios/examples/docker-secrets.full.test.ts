@@ -69,7 +69,7 @@ describe('the example docker-secrets/worker.js', () => {
     const variables = { ...rest, SLUICE_API_KEY_FILE: file, EVERY_MS: '50' }
     const { process: worker, ended } = startProgram('../../examples/docker-secrets/worker.js', { variables })
     const [said] = await once(worker.stderr, 'data')
-    expect(String(said)).toContain(`SLUICE_API_KEY_FILE (option apiKey): cannot read the file ${file}: ENOENT`)
+    expect(String(said)).toContain(`SLUICE_API_KEY_FILE (option apiKey): there is no such file: ${file}`)
     writeFileSync(file, `${key}\n`)
     await vi.waitFor(async () => expect(await receiver.logs()).not.toEqual([]), { timeout: 60_000 })
     worker.kill('SIGTERM')

@@ -23,7 +23,9 @@ export function makeBackup({ data, json }: StoreCommand, file: string): Promise<
       sync(dirname(path))
     } catch (cause) {
       rmSync(part, { force: true })
-      throw new Error(`cannot back up into ${file}: ${(cause as Error).message}`, { cause })
+      const isGone = (cause as NodeJS.ErrnoException).code === 'ENOENT'
+      const words = isGone ? `there is no such folder: ${dirname(file)}` : (cause as Error).message
+      throw new Error(`cannot back up into ${file}: ${words}`, { cause })
     }
     const bytes = statSync(path).size
     return json ? `${JSON.stringify({ file, bytes })}\n` : `${file} has ${bytes} bytes.\n`

@@ -75,7 +75,7 @@ export class Following<Kind extends RecordKind> {
         reason = describeError(error instanceof StreamError ? error : error.cause)
       }
       if (signal.aborted) return
-      if (!this.#isLost) say(`the connection is lost (${reason}); it is tried again every second`)
+      if (!this.#isLost) say(`the connection is lost (${reason}); it tries again every second`)
       this.#isLost = true
       await pause(this.#clock, { ms: retryMs, signal }).catch(() => {})
       // An answer other than a stream has its reason here, such as a wrong key.
@@ -132,7 +132,7 @@ export class Following<Kind extends RecordKind> {
     const { kind, say, missed } = this.#plan
     const found = await missed(this.#newest)
     if (found.length >= maxMissed)
-      say(`${kind} came too fast; of those before the next ${maxMissed}, some are not shown`)
+      say(`${kind} came faster than they were read: of those that were missed, the newest ${maxMissed} are shown`)
     const records = found.filter(({ id }) => !this.#shown.has(id))
     for (const { id } of records) {
       this.#shown.add(id)

@@ -50,7 +50,7 @@ record once; its messages go to stderr. Ctrl-C and SIGTERM end it, as does the e
 program that reads its output.
 
 Exit status: 0 the records are printed, or --follow was ended; 1 the receiver cannot be reached
-or refuses; 2 the command line or the configuration is wrong, or the service is not the receiver.
+or refuses, or no record has a value that a filter names; 2 the command line or the configuration is wrong, or the service is not the receiver.
 
 Examples:
   sluice-receiver logs --min-level warn --since 1h --not-text health
@@ -127,12 +127,20 @@ function wrongWords(option: string, text = ''): string {
 }
 
 async function run({ lines, query, matches, json, follow: following }: LogsArguments, output: Output): Promise<Status> {
+  const read = async (service: ReadingService<'logs'>) => {
+    const records = await service.newest(query, lines)
+    return { records, hint: records.length === 0 && lines > 0 ? await service.hint(query) : undefined }
+  }
   const rowOf = (record: Stored<'logs'>) => (json ? jsonLine(record) : logRow(record))
   if (following) {
     return await follow({
       kind: 'logs',
       query,
-      earlier: (service) => service.newest(query, lines),
+      earlier: async (service) => {
+        const { records, hint } = await read(service)
+        if (hint !== undefined) output.complain(hint)
+        return records
+      },
       matches,
       rowOf,
       output,
@@ -141,7 +149,8 @@ async function run({ lines, query, matches, json, follow: following }: LogsArgum
   const service = new ReadingService('logs')
   try {
     if (lines === 0) await service.newestId()
-    const records = await service.newest(query, lines)
+    const { records, hint } = await read(service)
+    if (hint !== undefined) return output.fail(1, hint)
     await printPaced(records.map(rowOf).join(''))
     return 0
   } finally {

@@ -1,4 +1,5 @@
 import type { CommandLine } from '../../../../src/cli/command.js'
+import { failureWords } from '../../../../src/cli/next-step.js'
 import { type Output, printPaced, type Status } from '../../../../src/cli/output.js'
 import { ApiError } from '../../../../src/content/api-error.js'
 import type { RecordKind } from '../../../../src/records/wire.js'
@@ -17,7 +18,7 @@ export function readFilters({ texts }: CommandLine): RecordQuery | string {
 /** The status and the message for an expected error of reading. */
 export function readingFailure(error: Error): readonly [Status, string] | undefined {
   if (error instanceof NoReceiverError) return [2, error.message]
-  return error instanceof ApiError ? [1, error.message] : undefined
+  return error instanceof ApiError ? [1, failureWords(error)] : undefined
 }
 
 export interface FollowPlan<Kind extends RecordKind> {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Command, CommandLine } from '../../../../src/cli/command.js'
 import { jsonLine, type Output, type Status } from '../../../../src/cli/output.js'
-import { reasonOf } from '../../../../src/errors/text-of.js'
+import { pathFault, reasonOf } from '../../../../src/errors/text-of.js'
 import { catalogueFaults, catalogueFaultText, type EventCatalogue } from '../../../../src/tracking/event-catalogue.js'
 import { countsSummary, type EventNames } from './counts-summary.js'
 import { timeText, visibleLine } from './printed-record.js'
@@ -40,7 +40,7 @@ record once; its messages go to stderr. Ctrl-C and SIGTERM end it, as does the e
 program that reads its output.
 
 Exit status: 0 the counts are printed, or --follow was ended; 1 the receiver cannot be reached
-or refuses; 2 the command line or the configuration is wrong, FILE cannot be read or has faults,
+or refuses, or no record has a value that a filter names; 2 the command line or the configuration is wrong, FILE cannot be read or has faults,
 or the service is not the receiver.
 
 Examples:
@@ -65,7 +65,7 @@ export const values: Command<ValuesArguments> = {
   run,
   failureOf(error, { catalogue }) {
     const isOfFile = error.code !== undefined && error.syscall !== undefined && catalogue !== undefined
-    return readingFailure(error) ?? (isOfFile ? [2, `--events: cannot read ${catalogue}: ${error.code}`] : undefined)
+    return readingFailure(error) ?? (isOfFile ? [2, `--events: ${pathFault(error, { path: catalogue })}`] : undefined)
   },
 }
 
@@ -92,7 +92,11 @@ async function run(given: ValuesArguments, output: Output): Promise<Status> {
     return await follow({
       kind: 'values',
       query: filters,
-      earlier: async () => [],
+      earlier: async (service) => {
+        const hint = await service.hint(filters)
+        if (hint !== undefined) output.complain(hint)
+        return []
+      },
       matches: ({ appName }) => filters.appName === undefined || filters.appName === appName,
       rowOf: (record) => (json ? jsonLine(record) : valueRow(record, names)),
       output,
@@ -101,6 +105,8 @@ async function run(given: ValuesArguments, output: Output): Promise<Status> {
   const service = new ReadingService('values')
   try {
     const counts = await service.counts({ ...filters, step })
+    const hint = counts.total === 0 ? await service.hint(filters) : undefined
+    if (hint !== undefined) return output.fail(1, hint)
     return output.summary(countsSummary(counts, { names, hasSteps: step !== undefined }))
   } finally {
     await service.close()

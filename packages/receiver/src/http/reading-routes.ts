@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
+import { nearestName } from '../../../../src/options/nearest-name.js'
 import {
   type CountsAnswer,
   type CountsQueryString,
@@ -119,7 +120,9 @@ export function readingRoutes(
 
 function hintOf(bucket: string, { field, value, known }: UnknownValue): string {
   const hint = `no record of bucket ${bucket} has ${field} ${String(value).slice(0, maxShown)}`
-  return known.length === 0 ? hint : `${hint}; known: ${known.join(', ')}`
+  if (known.length === 0) return hint
+  const nearest = nearestName(String(value), known)
+  return `${hint}; known: ${known.join(', ')}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
 }
 
 function answerOf(

@@ -128,7 +128,7 @@ describe('the reading client and the receiver', () => {
     await log('d')
     expect((await list.page({ after: first.list[0]!.id })).list.map(({ message }) => message)).toEqual(['d'])
     expect((await client.logs('demo', { appName: 'shp' }).page()).hint).toBe(
-      'no record of bucket demo has appName shp; known: shop',
+      'no record of bucket demo has appName shp; known: shop; did you mean shop?',
     )
   })
 

@@ -101,6 +101,27 @@ describe('sluice-receiver logs', () => {
     }
   })
 
+  it('says which value of a filter no record has, and ends with 1', async () => {
+    await store(receiver, 'logs', [{}, { level: 'error' }, { machineName: 'm-1' }])
+    const hints: [string[], string][] = [
+      [['--level', 'eror'], 'level eror; known: info, error; did you mean error?'],
+      [['--app', 'nope'], 'appName nope; known: shop'],
+      [['--level', 'warn', '--machine', 'm-2', '--since', '5m'], 'machineName m-2; known: m-1; did you mean m-1?'],
+    ]
+    for (const [written, words] of hints) {
+      const said = `sluice-receiver logs: no record of bucket demo has ${words}\n`
+      expect(await run(...written)).toMatchObject({ code: 1, stdout: '', stderr: said })
+    }
+    // A level of which nothing was logged yet.
+    expect(await run('--level', 'warn')).toMatchObject({ code: 0, stdout: '', stderr: '' })
+    const following = startReading(['logs', '--follow', '--app', 'nope'], receiver)
+    await following.said('has appName nope; known: shop')
+    await store(receiver, 'logs', [{ appName: 'nope', message: 'arrived' }])
+    await following.said('nope arrived')
+    following.process.kill('SIGINT')
+    expect(await following.ended).toMatchObject({ code: 0 })
+  })
+
   it.runIf(full)('shows signs for the characters that a terminal would obey', async () => {
     const hostile = '\u001b[2Jx\u0007\ry\u009b31m\u202e\u200fz\u007f'
     await store(receiver, 'logs', [{ message: hostile, level: hostile, appName: hostile }])

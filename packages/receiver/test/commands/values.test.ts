@@ -44,6 +44,24 @@ describe('sluice-receiver values', () => {
     })
   })
 
+  it('says that no value is of an application, and ends with 1', async () => {
+    await store(receiver, 'values', [{}])
+    const hint = 'no record of bucket demo has appName shp; known: shop; did you mean shop?'
+    expect(await run('--app', 'shp')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `sluice-receiver values: ${hint}\n`,
+    })
+    const following = startReading(['values', '--follow', '--app', 'shp'], receiver)
+    await following.said(hint)
+    following.process.kill('SIGINT')
+    expect(await following.ended).toMatchObject({ code: 0, stdout: '' })
+    expect(await run('--app', 'shop', '--since', '5m')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/0 values/),
+    })
+  })
+
   it.runIf(full)('counts all pages, and those that match the filters', async () => {
     const some = Array.from({ length: 59 }, () => ({}))
     await Promise.all(Array.from({ length: 17 }, () => store(receiver, 'values', some)))
@@ -128,7 +146,7 @@ describe('sluice-receiver values', () => {
   })
 
   it.runIf(full).each([
-    [['--events', 'not-there.json'], '--events: cannot read not-there.json: ENOENT'],
+    [['--events', 'not-there.json'], '--events: there is no such file: not-there.json'],
     [['--follow', '--since', '5m'], '--since: expected without --follow, got both'],
     [['--follow', '--step', '5m'], '--step: expected without --follow, got both'],
     [['--step', '30s'], '--step: expected minutes, hours or days such as 5m, 1h or 1d, got "30s"'],

@@ -1,3 +1,5 @@
+import { snippets } from '../../src/snippets.js'
+
 /** The variables of a project, as a snippet names them. */
 export interface Address {
   readonly url: string
@@ -10,30 +12,13 @@ export type SnippetName = (typeof snippetNames)[number]
 
 /** A program that sends a record to this address. */
 export function snippetOf(name: SnippetName, address: Address): string {
-  return name === 'curl' ? curl(address) : `${variables(address)}\n\n${programs[name]}`
+  return name === 'curl' ? curl(address) : `${variables(address)}\n\n${snippets[name]}`
 }
 
 function variables({ url, apiKey, bucket }: Address): string {
   return ['with these variables:', `SLUICE_URL=${url}`, `SLUICE_API_KEY=${apiKey}`, `SLUICE_BUCKET=${bucket}`]
     .map((line) => `// ${line}`)
     .join('\n')
-}
-
-const programs = {
-  pino: `import pino from 'pino'
-
-const logger = pino({ transport: { target: 'sluice/pino' } })
-
-logger.info({ orderId: 7 }, 'order placed')`,
-  winston: `import { SluiceTransport } from 'sluice/winston'
-import winston from 'winston'
-
-const logger = winston.createLogger({ transports: [new SluiceTransport()] })
-
-logger.info('order placed', { orderId: 7 })`,
-  track: `import { track } from 'sluice'
-
-track(1001)`,
 }
 
 function curl({ url, apiKey, bucket }: Address): string {

@@ -1,10 +1,12 @@
 import { stat } from 'node:fs/promises'
 import type { Command } from '../../../../src/cli/command.js'
 import { Interruption } from '../../../../src/cli/interruption.js'
+import { failureWords } from '../../../../src/cli/next-step.js'
 import { jsonHelp, type Output, type Status } from '../../../../src/cli/output.js'
 import { ApiError } from '../../../../src/content/api-error.js'
 import { openContentService } from '../../../../src/content/content-client.js'
 import type { ContentService } from '../../../../src/content/content-service.js'
+import { pathFault } from '../../../../src/errors/text-of.js'
 import { isPathSegment } from '../../../../src/records/wire.js'
 import { systemClock } from '../../../../src/runtime/clock.js'
 import { Lock, type LockingProcess, machineLocks } from '../../../../src/spool/lock.js'
@@ -96,6 +98,7 @@ export const migrate: Command<MigrateArguments> = {
   async run(given, output) {
     const { file, concurrency, dryRun } = given
     const facts = await stat(file)
+    if (facts.isDirectory()) return output.fail(2, `${file} is a folder, not a file`)
     if (!facts.isFile()) return output.fail(2, `FILE: expected a file, and ${file} is none`)
     const service = openContentService({ maxConnections: concurrency })
     try {
@@ -108,9 +111,10 @@ export const migrate: Command<MigrateArguments> = {
   failureOf(error, { file }) {
     if (error instanceof JournalError) return [2, error.message]
     const { code, path, message } = error
-    if (path === file) return [2, `FILE: cannot read ${file}: ${code}`]
-    if (path?.startsWith(`${file}.`)) return [1, `cannot write the journal and the rejects beside ${file}: ${code}`]
-    return error instanceof ApiError || code !== undefined ? [1, message] : undefined
+    if (path === file) return [2, pathFault(error, { path: file })]
+    if (path?.startsWith(`${file}.`)) return [1, `cannot write the journal and the rejects beside ${file}: ${message}`]
+    if (error instanceof ApiError) return [1, failureWords(error)]
+    return code === undefined ? undefined : [1, message]
   },
 }
 

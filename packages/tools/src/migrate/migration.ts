@@ -1,4 +1,5 @@
 import PQueue from 'p-queue'
+import { failureWords } from '../../../../src/cli/next-step.js'
 import type { Summary } from '../../../../src/cli/output.js'
 import type { Progress } from '../../../../src/cli/progress.js'
 import { ApiError } from '../../../../src/content/api-error.js'
@@ -193,18 +194,20 @@ export class Migration {
     // The next line may have another content type, or none of its own.
     const isOfLine = code === 'not-found' && contentTypeKey !== undefined
     if ((hopeless.has(code) && !isOfLine) || (code === 'too-many-requests' && this.stopped !== undefined)) {
-      this.#stop(`line ${line.number}: ${message}`)
+      this.#stop(`line ${line.number}: ${failureWords(error)}`)
       return
     }
     const reasons = error.validationErrors.map((each) => `${each.name}: ${each.message}`)
     const rejection: Rejection = { reasons: reasons.length === 0 ? [message] : reasons, code, status, correlationId }
     if (unknown) {
-      progress.say(`line ${line.number}: may have arrived; the next run sends it again: ${message}`)
+      const words = this.#failuresInARow === 0 ? failureWords(error) : message
+      progress.say(`line ${line.number}: may have arrived; the next run sends it again: ${words}`)
       await this.#reject(line, 'unknown', { ...rejection, mayHaveArrived: true })
     } else await this.#reject(line, 'refused', rejection)
     this.#failuresInARow = lineFaults.has(status) ? 0 : this.#failuresInARow + 1
     const most = Math.max(20, 2 * this.#plan.concurrency)
-    if (this.#failuresInARow >= most) this.#stop(`${this.#failuresInARow} failures in a row, the last: ${message}`)
+    if (this.#failuresInARow >= most)
+      this.#stop(`${this.#failuresInARow} failures in a row, the last: ${failureWords(error)}`)
   }
 
   async #reject(line: Line, as: 'invalid' | 'refused' | 'unknown', rejection: Rejection): Promise<void> {

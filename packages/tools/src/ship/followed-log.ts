@@ -1,8 +1,9 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
+import { pathFault } from '../../../../src/errors/text-of.js'
 import { pause } from '../../../../src/http/requester.js'
 import type { Clock } from '../../../../src/runtime/clock.js'
 import { type Line, LineSplitter } from '../line-splitter.js'
-import { factsOf, pieceBytes, unreadableWords } from './input.js'
+import { factsOf, pieceBytes } from './input.js'
 
 export interface FollowPlan {
   readonly path: string
@@ -41,7 +42,7 @@ export class FollowedLog {
   async run(): Promise<void> {
     const { clock, signal } = this.#plan
     while (!signal.aborted) {
-      await this.#look().catch((error) => this.#report(unreadableWords(error)))
+      await this.#look().catch((error) => this.#report(pathFault(error, this.#plan)))
       await pause(clock, { ms: lookMs, signal }).catch(() => {})
     }
     for (const log of this.#open()) await this.#finish(log)
@@ -65,7 +66,7 @@ export class FollowedLog {
       this.#log = back ?? (await OpenLog.open(path, { fromEnd: fromEnd && this.#first }))
       if (this.#trouble !== undefined) this.#plan.say(`${path}: is there now`)
       this.#trouble = undefined
-    } else if (identity === undefined && this.#first) this.#report('there is no such file yet')
+    } else if (identity === undefined && this.#first) this.#report(`there is no such file yet: ${path}`)
     this.#first = false
     for (const log of this.#open()) await this.#read(log)
   }
@@ -94,7 +95,7 @@ export class FollowedLog {
 
   /** Print the same trouble once. */
   #report(trouble: string): void {
-    if (this.#trouble !== trouble) this.#plan.say(`${this.#plan.path}: ${trouble}; waits for it`)
+    if (this.#trouble !== trouble) this.#plan.say(`${trouble}; waits for it`)
     this.#trouble = trouble
   }
 }

@@ -24,18 +24,6 @@ export async function factsOf(path: string): Promise<Stats> {
   return facts
 }
 
-/** A message for a file that cannot be read. */
-export function unreadableWords(error: unknown): string {
-  const { code, message } = error as NodeJS.ErrnoException
-  return words[code ?? ''] ?? message
-}
-
-const words: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file',
-  EISDIR: 'it is a folder',
-  EACCES: 'permission denied',
-}
-
 /** Passes bytes on to stdout, as fast as its reader takes them. Without a reader, the bytes are discarded and the work goes on. */
 export class Outlet {
   readonly #target: Writable
@@ -114,7 +102,8 @@ export async function readPipe(input: Readable, { outlet, clock, signal, take, h
     })
   const takePiece = async (piece: Buffer) => {
     const passed = outlet?.pass(piece)
-    for (const line of splitter.push(piece)) if (!(await take(line))) throw new Error('given up')
+    for (const line of splitter.push(piece))
+      if (!(await take(line))) throw new Error('not read on, because the service takes nothing')
     await passed
   }
   if (signal.aborted) void leave()

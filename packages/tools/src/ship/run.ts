@@ -3,11 +3,12 @@ import type { Readable } from 'node:stream'
 import { Interruption } from '../../../../src/cli/interruption.js'
 import { type Output, type Status, sayLine } from '../../../../src/cli/output.js'
 import type { Progress } from '../../../../src/cli/progress.js'
+import { pathFault } from '../../../../src/errors/text-of.js'
 import type { ResolvedOptions } from '../../../../src/options/options.js'
 import type { Clock } from '../../../../src/runtime/clock.js'
 import { type Line, linesOf } from '../line-splitter.js'
 import { FollowedLog } from './followed-log.js'
-import { type Outlet, openInput, readPipe, unreadableWords } from './input.js'
+import { type Outlet, openInput, readPipe } from './input.js'
 import { Shipment, shipSummary } from './shipment.js'
 
 export interface ShipArguments {
@@ -109,9 +110,11 @@ export class ShipRun {
         else await this.#readFile(file, input)
       }
     } catch (error) {
-      const words = unreadableWords(error)
+      const { code, message } = error as NodeJS.ErrnoException
+      const words =
+        code === undefined ? `${file === '-' ? 'stdin' : file}: ${message}` : pathFault(error, { path: file })
       this.#unread.set(file, words)
-      this.#plan.output.complain(`${file}: ${words}`)
+      this.#plan.output.complain(words)
     }
   }
 

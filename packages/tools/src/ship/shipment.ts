@@ -1,3 +1,4 @@
+import { nextStep } from '../../../../src/cli/next-step.js'
 import type { Summary } from '../../../../src/cli/output.js'
 import { Rejections } from '../../../../src/cli/rejections.js'
 import { droppedTotal, type Ledger, settledTotal } from '../../../../src/delivery/ledger.js'
@@ -188,7 +189,8 @@ export class Shipment {
   }
 
   get #trouble(): string {
-    return this.#engine.stats().lanes[0]?.lastError ?? 'it does not answer'
+    const reason = this.#engine.stats().lanes[0]?.lastError ?? 'it does not answer'
+    return `${reason}; ${nextStep(reason, this.#plan.options.url)}`
   }
 
   #heard(name: string, { reason }: { readonly reason: string }): void {

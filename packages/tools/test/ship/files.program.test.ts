@@ -34,7 +34,7 @@ describe('sluice-tools ship of files', () => {
     const { code, stdout, stderr } = await startShip([a, missing, sub, b], receiver).ended
     expect([code, stdout.length]).toEqual([1, 0])
     expect(stderr).toBe(
-      `sluice-tools ship: ${missing}: there is no such file\nsluice-tools ship: ${sub}: it is a folder\n3 of 3 records delivered\nnot read to the end: ${missing}, ${sub}\n`,
+      `sluice-tools ship: there is no such file: ${missing}\nsluice-tools ship: ${sub} is a folder, not a file\n3 of 3 records delivered\nnot read to the end: ${missing}, ${sub}\n`,
     )
     expect((await receiver.logs()).map(({ message }) => message).sort()).toEqual([
       'one',

@@ -110,7 +110,7 @@ describe('sluice-tools ship --follow', () => {
 
   it.runIf(full)('waits for a file that does not exist yet, and says so once', async () => {
     const shipping = follow()
-    await shipping.said(`${log}: there is no such file yet; waits for it`)
+    await shipping.said(`there is no such file yet: ${log}; waits for it`)
     writeFileSync(log, 'a\n')
     await shipping.said(`${log}: is there now`)
     await arrived('a')

@@ -123,7 +123,9 @@ export class PostgresStorage implements Storage {
       return new PostgresStorage({ servers, transactions, slot }, identity!.id)
     } catch (error) {
       await servers.close()
-      throw error
+      if (!(error instanceof StoreUnavailableError)) throw error
+      const remedy = 'check that PostgreSQL runs there, and its URL (--database or SLUICE_DATABASE)'
+      throw new StoreUnavailableError(`${error.message}; ${remedy}`, { cause: error })
     }
   }
 

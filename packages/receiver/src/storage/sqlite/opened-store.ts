@@ -14,7 +14,10 @@ export async function inStore<Result>(
 ): Promise<Result> {
   if (folder === ':memory:') throw new Error('a store in memory can be reached through its receiver only')
   const path = join(folder, storeFile)
-  if (!existsSync(path)) throw new Error(`there is no store in ${folder}: start a receiver there first`)
+  if (!existsSync(path)) {
+    const words = existsSync(folder) ? 'start a receiver there first' : `there is no such folder: ${folder}`
+    throw new Error(`there is no store in ${folder}: ${words}; --data names the folder of a receiver`)
+  }
   const database = openSqlite(path)
   try {
     database.exec('PRAGMA busy_timeout = 5000; PRAGMA synchronous = FULL')

@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { nearestName } from '../../../src/options/nearest-name.js'
+import type { RunCommand } from './commands/run-command.js'
 import type { StoreCommand } from './commands/store-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
 import {
@@ -8,6 +9,7 @@ import {
   type Options,
   optionNames,
   optionTable,
+  variableOf,
   writtenName,
 } from './options/option-table.js'
 import { databaseUrl, flag } from './options/option-value.js'
@@ -19,6 +21,7 @@ export type Command =
   | { readonly type: 'start'; readonly options: Options }
   /** Works on a store. Resolves with the text for stdout. */
   | { readonly type: 'store'; readonly run: () => Promise<string> }
+  | { readonly type: 'run'; readonly command: RunCommand }
   | { readonly type: 'reading'; readonly name: ReadingName; readonly written: readonly string[] }
   | { readonly type: 'help' | 'version' }
   | { readonly type: 'wrong'; readonly message: string }
@@ -105,6 +108,7 @@ export function readArguments(args: readonly string[], environment: Environment)
     const [first = '', ...rest] = args
     const name = readingNames.find((each) => each === first)
     if (name !== undefined) return { type: 'reading', name, written: rest }
+    if (first === 'run') return readRun(rest, environment)
     return commands.includes(first)
       ? readStoreCommand(first, { args: rest, environment })
       : readStart(args, environment)
@@ -118,7 +122,7 @@ export function readArguments(args: readonly string[], environment: Environment)
   }
 }
 
-const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames]
+const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames, 'run']
 const options = [
   ...optionNames.map(writtenName),
   'version',
@@ -143,6 +147,23 @@ function readStart(args: readonly string[], environment: Environment): Command {
   if (values.help === true) return { type: 'help' }
   if (values.version === true) return { type: 'version' }
   return { type: 'start', options: readOptions(values, environment) }
+}
+
+const runOptions = ['port', 'host', 'data', 'database', 'events', 'retain'] as const
+
+/** What stands behind `--` is the program, whatever options it has. */
+function readRun(args: readonly string[], environment: Environment): Command {
+  const end = args.indexOf('--')
+  const own = end === -1 ? args : args.slice(0, end)
+  const program = end === -1 ? [] : args.slice(end + 1)
+  const options = { ...parsed(runOptions), quiet: { type: 'boolean' } } as const
+  const { values } = parseArgs({ args: [...own], allowNegative: true, allowPositionals: end === -1, options })
+  if (values.help === true) return { type: 'help' }
+  if (program.length === 0) throw new OptionError('run: expected a program behind --, such as run -- node app.js')
+  const read = readSome(runOptions, { written: values, environment })
+  const isPortSet = values.port !== undefined || environment[variableOf('port')] !== undefined
+  const port = isPortSet ? read.port : undefined
+  return { type: 'run', command: { ...read, port, quiet: values.quiet === true, program } }
 }
 
 function readStoreCommand(

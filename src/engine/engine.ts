@@ -138,9 +138,13 @@ export class Engine implements RecordPort {
     this.#accepted?.()
   }
 
-  /** Accept a log record. Another thread has written the fields that are not the same in all records. */
-  logHead(written: WrittenHead): void {
-    this.#logs.head(written)
+  /**
+   * Accept a log record. Another thread has written the fields that are not the same in all records.
+   *
+   * @param idempotencyKey unlike that of any other record, if the record may be accepted again @default one that is made when it is sent
+   */
+  logHead(written: WrittenHead, idempotencyKey?: string): void {
+    this.#logs.head(written, idempotencyKey)
     this.#accepted?.()
   }
 

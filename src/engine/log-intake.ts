@@ -43,7 +43,7 @@ export class LogIntake {
   /** Take a line that was mapped in this thread. */
   log(mapped: MappedLog): void {
     if (mapped.sampledOut) this.sampledOut()
-    else this.#take(mapped, this.#plan.writer.log(mapped))
+    else this.#take(mapped, { body: this.#plan.writer.log(mapped) })
   }
 
   /** Take a record that Sluice has written itself. No option leaves it out. */
@@ -52,8 +52,8 @@ export class LogIntake {
   }
 
   /** Take a record whose fields, as far as they differ from record to record, were written in another thread. */
-  head(written: WrittenHead): void {
-    this.#take(written, this.#plan.writer.completeLog(written.head))
+  head(written: WrittenHead, idempotencyKey?: string): void {
+    this.#take(written, { body: this.#plan.writer.completeLog(written.head), idempotencyKey })
   }
 
   /** Count a line that the option `sample` has left out. */
@@ -111,13 +111,16 @@ export class LogIntake {
     else this.head({ ...mapped, head: logHead(mapped.fields) })
   }
 
-  #take(about: Omit<WrittenHead, 'head'>, body: string): void {
+  #take(about: Omit<WrittenHead, 'head'>, { body, idempotencyKey }: Pick<Acceptable, 'body' | 'idempotencyKey'>): void {
     const { severity, facts, below = false, redacted = false } = about
-    if (this.#volume === undefined || facts === undefined) this.#ship({ severity, body, redacted })
+    if (this.#volume === undefined || facts === undefined) this.#ship({ severity, body, redacted }, { idempotencyKey })
     else this.#volume.take({ severity, body, redacted, facts, below })
   }
 
-  #ship({ severity, body, redacted }: CompleteLog, how: Pick<Acceptable, 'isOwn' | 'kept'> = {}): void {
+  #ship(
+    { severity, body, redacted }: CompleteLog,
+    how: Pick<Acceptable, 'isOwn' | 'kept' | 'idempotencyKey'> = {},
+  ): void {
     const { delivery, lane } = this.#plan
     delivery.accept(lane, { body, severity, ...how })
     if (redacted) delivery.redacted(lane)

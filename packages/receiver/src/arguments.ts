@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { unknownCommand, unknownName, withHelp } from '../../../src/cli/command.js'
 import { nearestName } from '../../../src/options/nearest-name.js'
+import type { RunCommand } from './commands/run-command.js'
 import type { StoreCommand } from './commands/store-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
 import {
@@ -9,6 +10,7 @@ import {
   type Options,
   optionNames,
   optionTable,
+  variableOf,
   writtenName,
 } from './options/option-table.js'
 import { databaseUrl, flag } from './options/option-value.js'
@@ -20,6 +22,7 @@ export type Command =
   | { readonly type: 'start'; readonly options: Options }
   /** Works on a store. Resolves with the text for stdout. */
   | { readonly type: 'store'; readonly run: () => Promise<string> }
+  | { readonly type: 'run'; readonly command: RunCommand }
   | { readonly type: 'reading'; readonly name: ReadingName; readonly written: readonly string[] }
   | { readonly type: 'help' | 'version' }
   | { readonly type: 'wrong'; readonly message: string }
@@ -106,6 +109,7 @@ export function readArguments(args: readonly string[], environment: Environment)
     const [first = '', ...rest] = args
     const name = readingNames.find((each) => each === first)
     if (name !== undefined) return { type: 'reading', name, written: rest }
+    if (first === 'run') return readRun(rest, environment)
     return commands.includes(first)
       ? readStoreCommand(first, { args: rest, environment })
       : readStart(args, environment)
@@ -115,7 +119,7 @@ export function readArguments(args: readonly string[], environment: Environment)
   }
 }
 
-const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames]
+const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames, 'run']
 const own = 'sluice-receiver'
 
 /** Our words for what Node's parser says. */
@@ -133,6 +137,7 @@ function wordsFor(message: string, command = ''): string {
 
 /** The names of the options that a command has, or the receiver itself. */
 function optionsOf(command: string): string[] {
+  if (command === 'run') return [...runOptions.map(writtenName), 'quiet', 'help']
   if (!commands.includes(command)) return [...optionNames.map(writtenName), 'version', 'help']
   const owned = Object.entries(verbs).filter(([verb]) => verb.split(' ')[0] === command)
   return [...storeOptions.map(writtenName), 'help', ...owned.flatMap(([, { options = {} }]) => Object.keys(options))]
@@ -148,6 +153,23 @@ function readStart(args: readonly string[], environment: Environment): Command {
 
 /** The options of all commands that work on a store. */
 const storeOptions = ['data', 'database', 'json'] as const
+
+const runOptions = ['port', 'host', 'data', 'database', 'events', 'retain'] as const
+
+/** What stands behind `--` is the program, whatever options it has. */
+function readRun(args: readonly string[], environment: Environment): Command {
+  const end = args.indexOf('--')
+  const before = end === -1 ? args : args.slice(0, end)
+  const program = end === -1 ? [] : args.slice(end + 1)
+  const options = { ...parsed(runOptions), quiet: { type: 'boolean' } } as const
+  const { values } = parseArgs({ args: [...before], allowNegative: true, allowPositionals: end === -1, options })
+  if (values.help === true) return { type: 'help' }
+  if (program.length === 0) throw new OptionError('run: expected a program behind --, such as run -- node app.js')
+  const read = readSome(runOptions, { written: values, environment })
+  const isPortSet = values.port !== undefined || environment[variableOf('port')] !== undefined
+  const port = isPortSet ? read.port : undefined
+  return { type: 'run', command: { ...read, port, quiet: values.quiet === true, program } }
+}
 
 function readStoreCommand(
   name: string,

@@ -33,6 +33,11 @@ async function run(): Promise<void> {
       process.exitCode = await read(command.name, command.written)
       break
     }
+    case 'run': {
+      const { runProgram } = await import('./commands/run-command.js')
+      await runProgram(command.command)
+      break
+    }
     case 'store':
       process.stdout.write(await command.run())
       break

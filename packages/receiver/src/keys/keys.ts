@@ -45,11 +45,16 @@ export async function makeKey(
   const key = newSecret('slk_')
   const hash = hashOf(key).toString('hex')
   const ordered = scopes.filter((scope) => wanted.includes(scope))
-  const id = hash.slice(0, idLength)
+  const id = idOfKey(key)
   const allowed = { scopes: ordered, projects: projects && [...new Set(projects)] }
   const stored = { id, hash, name, ...allowed, createdAt: Date.now(), lastUsed: null }
   await storage.add(stored)
   return { key, stored }
+}
+
+/** The id of a key, which is no secret. */
+export function idOfKey(key: string): string {
+  return hashOf(key).toString('hex').slice(0, idLength)
 }
 
 /** The API keys. Another process may add and revoke keys of the same store: `refresh` learns of it. */

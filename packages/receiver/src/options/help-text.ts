@@ -5,6 +5,7 @@ const indent = ' '.repeat(17)
 
 /** The text of `--help`, made from the table of options. */
 export const helpText = `Usage: sluice-receiver [options]
+       sluice-receiver run [options] -- PROGRAM [ARGUMENTS]
        sluice-receiver keys add [--scope SCOPES] [--project IDS] [--name TEXT]
        sluice-receiver keys list
        sluice-receiver keys revoke ID
@@ -19,6 +20,7 @@ export const helpText = `Usage: sluice-receiver [options]
 Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them
 in SQLite or PostgreSQL.
 
+run starts a receiver, or joins the one that runs on the folder of --data, and runs a program whose records go there; --quiet prints nothing.
 keys, page, projects and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
 page prints an address that opens the receiver's page in one browser, within ten minutes.
 logs prints the records of a receiver that runs, here or elsewhere, and values counts its value events; see their --help.

@@ -1,18 +1,23 @@
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { pathFault } from '../../../../src/errors/text-of.js'
 import { pause } from '../../../../src/http/requester.js'
 import type { Clock } from '../../../../src/runtime/clock.js'
-import { type Line, LineSplitter } from '../line-splitter.js'
-import { factsOf, pieceBytes } from './input.js'
+import type { Line } from '../line-splitter.js'
+import type { KnownLog } from './follow-state.js'
+import { factsOf } from './input.js'
+import { identityOf, OpenLog, type Place } from './open-log.js'
+import { type RotatedLog, rotatedLogs } from './rotated-logs.js'
 
 export interface FollowPlan {
   readonly path: string
   /** Begin at the end of the file that exists now. */
   readonly fromEnd: boolean
+  /** How the places of the log are kept for the next process: `opened` is called before the first line is taken. @default they are not */
+  readonly kept?: { readonly before: KnownLog | undefined; readonly opened: () => Promise<void> } | undefined
   readonly clock: Clock
   readonly say: (text: string) => void
-  /** Take a line. False when it was not taken. */
-  readonly take: (line: Line) => Promise<boolean>
+  /** Take a line, which has a name of its own. False when it was not taken. */
+  readonly take: (line: Line, name: string) => Promise<boolean>
   /** Ends the following. */
   readonly signal: AbortSignal
 }
@@ -21,6 +26,10 @@ export interface FollowPlan {
 const lookMs = 250
 /** A program may write to a log for a while after a rename. The file is closed this long after its last line. */
 const lingerMs = 5000
+/** A log may get another file between the last look and the moment at which its places were kept. */
+const marginMs = 10_000
+/** The most files that have lost the name of a log and are known. */
+const maxFormer = 100
 
 /**
  * Reads a log as it grows. When another file takes its name, it reads both: the rest of the old file and the new one. When the file is
@@ -31,6 +40,8 @@ export class FollowedLog {
   #log: OpenLog | undefined
   /** Files that have lost the name. */
   readonly #former = new Map<OpenLog, { lastAt: number }>()
+  /** Places in files that have lost the name and are read, or were there before. */
+  #read: Place[] = []
   #trouble: string | undefined
   #first = true
 
@@ -38,23 +49,31 @@ export class FollowedLog {
     this.#plan = plan
   }
 
+  /** The places up to which lines were taken when this is called: the next process goes on there. */
+  async places(): Promise<Place[]> {
+    const open = this.#open().map((log) => log.place())
+    return [...this.#read, ...(await Promise.all(open))]
+  }
+
   /** Resolves after `signal`. Never rejects. */
   async run(): Promise<void> {
-    const { clock, signal } = this.#plan
+    const { clock, signal, kept } = this.#plan
     while (!signal.aborted) {
       await this.#look().catch((error) => this.#report(pathFault(error, this.#plan)))
       await pause(clock, { ms: lookMs, signal }).catch(() => {})
     }
-    for (const log of this.#open()) await this.#finish(log)
+    // The next process takes the rest of an unfinished line.
+    if (kept === undefined) for (const log of this.#open()) await this.#finish(log)
   }
 
   async #look(): Promise<void> {
-    const { path, clock, fromEnd } = this.#plan
+    const { path, clock, kept } = this.#plan
     const facts = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error
       return undefined
     })
     const identity = facts === undefined ? undefined : identityOf(facts)
+    if (this.#first && kept !== undefined) await this.#resume(kept.before, identity)
     if (this.#log !== undefined && identity !== this.#log.identity) {
       this.#former.set(this.#log, { lastAt: clock.now() })
       this.#log = undefined
@@ -63,12 +82,65 @@ export class FollowedLog {
       const back = [...this.#former.keys()].find((log) => log.identity === identity)
       if (back === undefined) await factsOf(path)
       else this.#former.delete(back)
-      this.#log = back ?? (await OpenLog.open(path, { fromEnd: fromEnd && this.#first }))
+      this.#log = back ?? (await OpenLog.open(path, this.#startOf(identity)))
       if (this.#trouble !== undefined) this.#plan.say(`${path}: is there now`)
       this.#trouble = undefined
     } else if (identity === undefined && this.#first) this.#report(`there is no such file yet: ${path}`)
+    if (this.#first) await kept?.opened()
     this.#first = false
-    for (const log of this.#open()) await this.#read(log)
+    for (const log of this.#open()) await this.#readOn(log)
+  }
+
+  /** Where to begin in the file that has the name. */
+  #startOf(identity: string): 'end' | Place | undefined {
+    if (!this.#first) return undefined
+    const { fromEnd, kept } = this.#plan
+    if (kept?.before === undefined) return fromEnd ? 'end' : undefined
+    return kept.before.places.find((place) => place.identity === identity)
+  }
+
+  /** Open the files that have lost the name while nobody followed the log. */
+  async #resume(before: KnownLog | undefined, identity: string | undefined): Promise<void> {
+    const rotated = await rotatedLogs(this.#plan.path)
+    for (const file of rotated) {
+      const log = await this.#reopened(file, { before, identity })
+      if (log !== undefined) this.#former.set(log, { lastAt: this.#plan.clock.now() })
+    }
+    const isLost = ({ identity: known }: Place) =>
+      known !== identity && !rotated.some((file) => file.identity === known)
+    await this.#leaveRotated()
+    const last = before?.places.at(-1)
+    if (last === undefined || !isLost(last)) return
+    this.#plan.say(
+      `${this.#plan.path}: the file that was followed before is gone; lines that it got since then are lost`,
+    )
+  }
+
+  async #reopened(
+    { path, changedAt, isCompressed, identity: own }: RotatedLog,
+    { before, identity }: { readonly before: KnownLog | undefined; readonly identity: string | undefined },
+  ): Promise<OpenLog | undefined> {
+    const place = before?.places.find((each) => each.identity === own)
+    const isNew = before !== undefined && place === undefined && changedAt >= before.at - marginMs
+    if (isCompressed) {
+      if (isNew) this.#plan.say(`${path}: is compressed; lines that nobody has read before are lost`)
+      return undefined
+    }
+    if (place === undefined && !isNew) return undefined
+    const log = await OpenLog.open(path, place)
+    // `copytruncate` copies the file, and empties it: the copy has what was read before.
+    const original = place === undefined ? before?.places.find((each) => each.identity === identity) : undefined
+    if (original === undefined || original.position === 0 || !(await log.has(original))) return log
+    await log.close()
+    return await OpenLog.open(path, original)
+  }
+
+  /** Files beside the log that are not followed now have nothing new for the next process. */
+  async #leaveRotated(): Promise<void> {
+    const known = new Set([...this.#open(), ...this.#read].map(({ identity }) => identity))
+    for (const { path, identity } of await rotatedLogs(this.#plan.path)) {
+      if (!known.has(identity)) await this.#leave(await OpenLog.open(path, 'end'))
+    }
   }
 
   /** Open files, the oldest first. */
@@ -76,20 +148,30 @@ export class FollowedLog {
     return [...this.#former.keys(), ...(this.#log === undefined ? [] : [this.#log])]
   }
 
-  async #read(log: OpenLog): Promise<void> {
+  async #readOn(log: OpenLog): Promise<void> {
     const { clock, take, signal } = this.#plan
     const former = this.#former.get(log)
     for await (const line of log.lines()) {
       if (former !== undefined) former.lastAt = clock.now()
-      if (signal.aborted || !(await take(line))) return
+      if (signal.aborted || !(await take(line, log.nameOf(line)))) return
+      log.took(line)
     }
+    // `copytruncate` has made a copy of what was read.
+    if (log.wasTruncated && this.#plan.kept !== undefined) await this.#leaveRotated()
+    log.wasTruncated = false
     if (former !== undefined && clock.now() - former.lastAt >= lingerMs) await this.#finish(log)
   }
 
   async #finish(log: OpenLog): Promise<void> {
     this.#former.delete(log)
     const rest = log.rest()
-    if (rest !== undefined) await this.#plan.take(rest)
+    if (rest !== undefined && (await this.#plan.take(rest, log.nameOf(rest)))) log.took(rest)
+    await this.#leave(log)
+  }
+
+  /** A file that is not read any more is known, or the next process would take it for a new one. */
+  async #leave(log: OpenLog): Promise<void> {
+    if (this.#plan.kept !== undefined) this.#read = [...this.#read, await log.place()].slice(-maxFormer)
     await log.close()
   }
 
@@ -98,83 +180,4 @@ export class FollowedLog {
     if (this.#trouble !== trouble) this.#plan.say(`${trouble}; waits for it`)
     this.#trouble = trouble
   }
-}
-
-/** The last bytes that were read: they show that the file is still the same. */
-const witnessBytes = 64
-
-/** An open log and the place up to which it is read. It stays the same file when its name goes to another one. */
-class OpenLog {
-  /** Identifies the file, whatever its name. */
-  readonly identity: string
-  readonly #handle: FileHandle
-  #splitter = new LineSplitter()
-  #position = 0
-  #witness: Buffer = Buffer.alloc(0)
-
-  private constructor(handle: FileHandle, identity: string) {
-    this.#handle = handle
-    this.identity = identity
-  }
-
-  /**
-   * Rejects with the error of the file system.
-   *
-   * @param fromEnd read only what is written from now on
-   */
-  static async open(path: string, { fromEnd }: { readonly fromEnd: boolean }): Promise<OpenLog> {
-    const handle = await open(path, 'r')
-    const facts = await handle.stat({ bigint: true })
-    const log = new OpenLog(handle, identityOf(facts))
-    if (fromEnd) await log.#skipTo(Number(facts.size))
-    return log
-  }
-
-  /** The lines that are new since the last call. Pieces of the file that were not asked for come with the next call. */
-  async *lines(): AsyncGenerator<Line> {
-    for (;;) {
-      const before = this.#witness
-      const bytes = await this.#readAt(this.#position - before.length, before.length + pieceBytes)
-      if (!bytes.subarray(0, before.length).equals(before)) {
-        // The file was truncated (`copytruncate`). It may have grown beyond the old place since.
-        const rest = this.#splitter.end()
-        this.#splitter = new LineSplitter()
-        this.#position = 0
-        this.#witness = Buffer.alloc(0)
-        if (rest !== undefined) yield rest
-        continue
-      }
-      const piece = bytes.subarray(before.length)
-      if (piece.length === 0) return
-      this.#position += piece.length
-      this.#witness = Buffer.from(bytes.subarray(-witnessBytes))
-      yield* this.#splitter.push(piece)
-    }
-  }
-
-  /** The unfinished last line, if there is one. */
-  rest(): Line | undefined {
-    return this.#splitter.end()
-  }
-
-  async close(): Promise<void> {
-    await this.#handle.close().catch(() => {})
-  }
-
-  async #skipTo(position: number): Promise<void> {
-    const length = Math.min(witnessBytes, position)
-    this.#witness = await this.#readAt(position - length, length)
-    this.#position = position - length + this.#witness.length
-  }
-
-  async #readAt(position: number, length: number): Promise<Buffer> {
-    const buffer = Buffer.allocUnsafe(length)
-    const { bytesRead } = await this.#handle.read(buffer, 0, length, position)
-    return buffer.subarray(0, bytesRead)
-  }
-}
-
-/** The number of a file on its device. */
-function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
-  return `${dev}:${ino}`
 }

@@ -1,12 +1,16 @@
 import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { Interruption } from '../../../../src/cli/interruption.js'
 import { type Output, type Status, sayLine } from '../../../../src/cli/output.js'
 import type { Progress } from '../../../../src/cli/progress.js'
+import { droppedTotal } from '../../../../src/delivery/ledger.js'
 import { pathFault } from '../../../../src/errors/text-of.js'
+import { pause } from '../../../../src/http/requester.js'
 import type { ResolvedOptions } from '../../../../src/options/options.js'
 import type { Clock } from '../../../../src/runtime/clock.js'
 import { type Line, linesOf } from '../line-splitter.js'
+import type { FollowState, KnownLog } from './follow-state.js'
 import { FollowedLog } from './followed-log.js'
 import { type Outlet, openInput, readPipe } from './input.js'
 import { Shipment, shipSummary } from './shipment.js'
@@ -17,12 +21,16 @@ export interface ShipArguments {
   readonly follow: boolean
   /** With `follow`: read only what is written from now on. */
   readonly fromEnd: boolean
+  /** With `follow`: the file that keeps the places up to which lines are settled. */
+  readonly state: string | undefined
   readonly quiet: boolean
   readonly json: boolean
 }
 
 export interface ShipPlan {
   readonly options: ResolvedOptions
+  /** @default places are not kept */
+  readonly state: FollowState | undefined
   /** Where the bytes of stdin go on to. */
   readonly outlet: Outlet | undefined
   readonly output: Output
@@ -31,6 +39,8 @@ export interface ShipPlan {
 
 /** The end waits this long for answers when the service takes nothing. */
 const hopelessMs = 1000
+/** Time between two moments at which places are kept. Lines of this time come twice after a kill, with the same idempotency key. */
+const keepMs = 1000
 
 /** One run of `sluice-tools ship`. It reads the inputs one after the other, or side by side with `--follow`, and delivers their lines. */
 export class ShipRun {
@@ -40,6 +50,13 @@ export class ShipRun {
   readonly #interruption: Interruption
   /** Why a file was not read to its end. */
   readonly #unread = new Map<string, string>()
+  /** By their absolute paths. */
+  readonly #logs = new Map<string, FollowedLog>()
+  /** While it is there, no line is taken. */
+  #keeping: Promise<void> | undefined
+  #hasNews = false
+  /** Why places could not be kept. */
+  #unkept: string | undefined
   #progress: Progress | undefined
 
   /** @throws {ConfigError} */
@@ -62,11 +79,13 @@ export class ShipRun {
     const { files, follow, json } = this.#arguments
     await this.#showProgress()
     try {
-      if (follow) await Promise.all(files.map((file) => this.#follow(file)))
+      if (follow) await Promise.all([...files.map((file) => this.#follow(file)), this.#keepPlaces()])
       else for (const file of files) await this.#read(file)
       const hopeless = await this.#shipment.settle()
       output.endProgress()
+      const places = this.#places()
       const ledger = await this.#shipment.close(hopeless === undefined ? options.shutdownTimeoutMs : hopelessMs)
+      if (droppedTotal(ledger) === 0) await this.#save(await places)
       if (outlet?.failure !== undefined) output.complain(`stdout: ${outlet.failure}; nothing more was passed on`)
       const cutShort = this.#unread.size > 0 && this.interrupted ? String(this.#interruption.signal.reason) : undefined
       const end = { ledger, unread: this.#unread, stopped: hopeless ?? cutShort }
@@ -81,18 +100,61 @@ export class ShipRun {
   }
 
   async #follow(file: string): Promise<void> {
-    const { clock, output } = this.#plan
+    const { clock, output, state } = this.#plan
     const facts = await stat(file).catch(() => undefined)
     if (file === '-' || (facts !== undefined && !facts.isFile())) return await this.#read(file)
+    const path = resolve(file)
     const log = new FollowedLog({
       path: file,
+      kept: state && { before: state.of(path), opened: async () => await this.#save(await this.#places()) },
       fromEnd: this.#arguments.fromEnd,
       clock,
       say: (text) => output.complain(text),
-      take: (line) => this.#take(line),
+      take: (line, name) => this.#take(line, { key: state && `${state.id}-${name}` }),
       signal: this.#interruption.signal,
     })
+    this.#logs.set(path, log)
     await log.run()
+  }
+
+  /** Keep the places once in a while, when every record that came before is settled: lines wait for this. */
+  async #keepPlaces(): Promise<void> {
+    const { clock, state } = this.#plan
+    const { signal } = this.#interruption
+    while (state !== undefined && !signal.aborted) {
+      await pause(clock, { ms: keepMs, signal }).catch(() => {})
+      if (!this.#hasNews) continue
+      this.#keeping = this.#keepSettled()
+      await this.#keeping
+      this.#keeping = undefined
+    }
+  }
+
+  async #keepSettled(): Promise<void> {
+    await this.#shipment.settle()
+    if (this.#shipment.underWay > 0) return
+    this.#hasNews = false
+    await this.#save(await this.#places())
+  }
+
+  /** The places of now. */
+  async #places(): Promise<Record<string, KnownLog>> {
+    const at = Date.now()
+    const logs = [...this.#logs].map(async ([path, log]) => [path, { at, places: await log.places() }] as const)
+    return Object.fromEntries(await Promise.all(logs))
+  }
+
+  async #save(places: Readonly<Record<string, KnownLog>>): Promise<void> {
+    const { state, output } = this.#plan
+    try {
+      await state?.save(places)
+      this.#unkept = undefined
+    } catch (error) {
+      const { message } = error as Error
+      if (message !== this.#unkept)
+        output.complain(`--state: cannot be written: ${message}; after a restart, lines come twice`)
+      this.#unkept = message
+    }
   }
 
   /** Read one input to its end. */
@@ -138,8 +200,13 @@ export class ShipRun {
     })
   }
 
-  async #take(line: Line, { always = false } = {}): Promise<boolean> {
-    const taken = await this.#shipment.take(line, { always })
+  async #take(
+    line: Line,
+    how: { readonly always?: boolean; readonly key?: string | undefined } = {},
+  ): Promise<boolean> {
+    await this.#keeping
+    this.#hasNews = true
+    const taken = await this.#shipment.take(line, how)
     if (taken) this.#progress?.advance(line.size)
     return taken
   }

@@ -3,6 +3,7 @@ import { jsonHelp, type Output } from '../../../../src/cli/output.js'
 import { resolve } from '../../../../src/options/resolve.js'
 import { printResolved, reportMisspelt } from '../../../../src/process/configure.js'
 import { systemClock } from '../../../../src/runtime/clock.js'
+import { FollowState } from './follow-state.js'
 import { Outlet } from './input.js'
 import { type ShipArguments, ShipRun } from './run.js'
 
@@ -15,6 +16,8 @@ of level info, with the time at which it was read. Empty lines are skipped.
   --follow     wait for more lines; also when a file is renamed, deleted, truncated, or does not
                exist yet
   --from-end   with --follow: skip the lines that are in the files now
+  --state FILE with --follow: keep in FILE up to where lines are delivered, and go on there after
+               a restart; also in files that were rotated meanwhile
   --quiet      pass nothing on; without it, stdin is copied to stdout byte for byte, unless
                stdin is a terminal
   --json       ${jsonHelp}; implies --quiet
@@ -31,9 +34,10 @@ end; after the end of the pipe, the same limits apply as for files.
 
 At the end of stdin, at SIGTERM and at Ctrl-C, it delivers what was read and then ends. After a
 signal this takes at most SLUICE_SHUTDOWN_TIMEOUT_MS, and half a second more for the last lines
-of the program at the other end of the pipe. A second signal ends it at once. It does not
-remember what it has sent: after kill -9, or when it is started again on the same file, records
-arrive twice.
+of the program at the other end of the pipe. A second signal ends it at once. Without --state it
+does not remember what it has sent: started again on the same file, it sends all records again.
+With --state no line is lost by a restart. After kill -9 the lines of the last second are sent
+again, with the same idempotency keys: a service that honours these stores them once.
 
 Exit status: 0 every line was delivered, or is in the spool (SLUICE_SPOOL_DIR); 1 a record was
 rejected or dropped, or a file could not be read to its end; 2 the command line or the
@@ -43,7 +47,7 @@ Examples:
   node app.js | sluice-tools ship
   node app.js | sluice-tools ship | npx pino-pretty
   sluice-tools ship app.log app.log.1
-  sluice-tools ship --follow --from-end /var/log/app/app.log
+  sluice-tools ship --follow --state ship.json /var/log/app/app.log
   journalctl -f -o cat -u app | SLUICE_APP_NAME=app sluice-tools ship --quiet
 `
 
@@ -54,9 +58,10 @@ export const ship: Command<ShipArguments> = {
   options: {
     follow: { type: 'boolean', short: 'f' },
     'from-end': { type: 'boolean' },
+    state: { type: 'string' },
     quiet: { type: 'boolean', short: 'q' },
   },
-  read({ flags, operands }: CommandLine) {
+  read({ texts, flags, operands }: CommandLine) {
     const files = operands.length === 0 ? ['-'] : operands
     const seen = new Set<string>()
     const twice = files.find((file) => seen.size === seen.add(file).size)
@@ -64,7 +69,9 @@ export const ship: Command<ShipArguments> = {
     const [follow, fromEnd, json] = [flags.has('follow'), flags.has('from-end'), flags.has('json')]
     if (follow && operands.every((file) => file === '-')) return '--follow: expected a FILE, got none'
     if (fromEnd && !follow) return '--from-end: expected together with --follow, got it alone'
-    return { files, follow, fromEnd, quiet: json || flags.has('quiet'), json }
+    const { state } = texts
+    if (state !== undefined && !follow) return '--state: expected together with --follow, got it alone'
+    return { files, follow, fromEnd, state, quiet: json || flags.has('quiet'), json }
   },
   async run(given, output) {
     reportMisspelt()
@@ -76,7 +83,13 @@ export const ship: Command<ShipArguments> = {
     const outlet = passesOn ? new Outlet(process.stdout) : undefined
     if (resolution.state === 'off') return await passOnly(given, { outlet, output })
     printResolved(resolution)
-    const run = new ShipRun(given, { options: resolution.options, outlet, output, clock: systemClock })
+    let state: FollowState | undefined
+    try {
+      state = given.state === undefined ? undefined : FollowState.open(given.state)
+    } catch (error) {
+      return output.fail(2, (error as Error).message)
+    }
+    const run = new ShipRun(given, { options: resolution.options, state, outlet, output, clock: systemClock })
     const status = await run.run()
     // A reader of stdout that stands still would keep the process alive.
     if (outlet?.pending && run.interrupted) process.exit(status)

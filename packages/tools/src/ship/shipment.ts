@@ -102,9 +102,12 @@ export class Shipment {
    * Take a line. Resolves when its record has room. False when the line was not taken, because the user interrupted or because there is no
    * hope.
    *
-   * @param always take the line even after an interruption
+   * @param how `always`: take the line even after an interruption; `key`: the idempotency key of its record
    */
-  async take(line: Line, { always }: { readonly always: boolean }): Promise<boolean> {
+  async take(
+    line: Line,
+    { always = false, key }: { readonly always?: boolean; readonly key?: string | undefined } = {},
+  ): Promise<boolean> {
     const text = shippedText(line)
     if (text.trim() === '') return true
     if (this.#plan.stops && this.#paused !== undefined) return false
@@ -120,7 +123,7 @@ export class Shipment {
         if (this.#hurried) break
         await this.#change(wait)
       }
-      this.#engine.logHead({ ...mapped, head })
+      this.#engine.logHead({ ...mapped, head }, key)
     } else this.account.belowLevel++
     this.account.lines++
     if (line.tooLong) this.account.cut++

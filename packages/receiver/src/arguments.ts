@@ -166,7 +166,7 @@ function readRun(args: readonly string[], environment: Environment): Command {
   if (values.help === true) return { type: 'help' }
   if (program.length === 0) throw new OptionError('run: expected a program behind --, such as run -- node app.js')
   const read = readSome(runOptions, { written: values, environment })
-  const isPortSet = values.port !== undefined || environment[variableOf('port')] !== undefined
+  const isPortSet = (values as { port?: string }).port !== undefined || environment[variableOf('port')] !== undefined
   const port = isPortSet ? read.port : undefined
   return { type: 'run', command: { ...read, port, quiet: values.quiet === true, program } }
 }

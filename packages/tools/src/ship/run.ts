@@ -75,7 +75,7 @@ export class ShipRun {
   }
 
   async run(): Promise<Status> {
-    const { options, outlet, output } = this.#plan
+    const { options, outlet, output, state } = this.#plan
     const { files, follow, json } = this.#arguments
     await this.#showProgress()
     try {
@@ -83,9 +83,9 @@ export class ShipRun {
       else for (const file of files) await this.#read(file)
       const hopeless = await this.#shipment.settle()
       output.endProgress()
-      const places = this.#places()
+      const places = state === undefined ? undefined : this.#places()
       const ledger = await this.#shipment.close(hopeless === undefined ? options.shutdownTimeoutMs : hopelessMs)
-      if (droppedTotal(ledger) === 0) await this.#save(await places)
+      if (places !== undefined && droppedTotal(ledger) === 0) await this.#save(await places)
       if (outlet?.failure !== undefined) output.complain(`stdout: ${outlet.failure}; nothing more was passed on`)
       const cutShort = this.#unread.size > 0 && this.interrupted ? String(this.#interruption.signal.reason) : undefined
       const end = { ledger, unread: this.#unread, stopped: hopeless ?? cutShort }

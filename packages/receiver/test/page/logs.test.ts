@@ -154,3 +154,18 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     expect(await rows(page).count()).toBe(2)
   })
 })
+
+  it.runIf(full)('groups lines that differ in the id of their request alone, however short or long it is', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    const ids = ['req-1', 'req-a', 'req-21c', 'req-zz', 'V1StGXR8_Z5jdHi6B-myT', 'ab-cd', `${'long-'.repeat(30)}id`]
+    for (const reqId of ids) log.info({ reqId, url: `/orders?${'page&'.repeat(60)}` }, 'incoming request')
+    for (const id of ['req-2', 'req-b', 'req-3f']) log.info(`request ${id} is done after 2ms`)
+    for (const id of ['7', '21c', 'o4']) log.info(`order ${id} is done`)
+    log.info('order all is done')
+    await listHas(page, ids.length + 7)
+    await page.getByText('View', { exact: true }).click()
+    await page.getByLabel('Group similar messages').check()
+    await row(page, `${ids.length}×incoming request`).waitFor()
+    expect(await rows(page).locator('.count').allTextContents()).toEqual([`${ids.length}×`, '3×', '3×', '1×'])
+  })

@@ -141,6 +141,26 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     await expect.poll(() => rows(page).count()).toBe(1)
   })
 
+  it.runIf(full)('bears a scroll that the browser reports when another view is there', async () => {
+    const { page, logger, problems } = await openPage()
+    const writer = logger()
+    for (let number = 1; number <= 200; number++) writer.info(`line ${number}.`)
+    await listHas(page, 200)
+    await page.getByRole('searchbox').fill('line')
+    await page.waitForURL(/text=line/)
+    await page.setViewportSize({ width: 900, height: 500 })
+    await rows(page).first().waitFor()
+    await page.evaluate(`{
+      const list = document.querySelector('.viewport')
+      list.scrollTop = 50
+      list.addEventListener('scroll', () => { document.documentElement.dataset.scrolled = '' })
+      location.hash = '#content'
+    }`)
+    await page.getByText('This project has no content types.').waitFor()
+    await page.locator('html[data-scrolled]').waitFor()
+    expect(problems).toEqual([])
+  })
+
   it.runIf(full)('groups messages that are the same but for numbers and ids', async () => {
     const { page, logger } = await openPage()
     const log = logger()
@@ -153,7 +173,6 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     await row(page, '5×').waitFor()
     expect(await rows(page).count()).toBe(2)
   })
-})
 
   it.runIf(full)('groups lines that differ in the id of their request alone, however short or long it is', async () => {
     const { page, logger } = await openPage()
@@ -169,3 +188,4 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     await row(page, `${ids.length}×incoming request`).waitFor()
     expect(await rows(page).locator('.count').allTextContents()).toEqual([`${ids.length}×`, '3×', '3×', '1×'])
   })
+})

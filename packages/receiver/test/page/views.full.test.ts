@@ -150,3 +150,10 @@ describe.skipIf(!canOpenPages)('a view', () => {
     await row(page, '01-31 20:30:00.000').waitFor()
   })
 })
+    // The browser remembers it, whatever address is opened next.
+    await page.goto(new URL('/#logs', page.url()).href)
+    await page.reload()
+    await row(page, '01-31 20:30:00.000').waitFor()
+    await page.getByRole('button', { name: 'UTC', pressed: true }).click()
+    await page.reload()
+    await row(page, '02-01 05:30:00.000').waitFor()

@@ -136,7 +136,7 @@ describe.skipIf(!canOpenPages)('a view', () => {
     }
     await rowsAre(page, 10)
     await page.reload()
-    const bars = (await page.locator('.histogram .u-over').boundingBox())!
+    const bars = (await page.locator('.histogram .plot').boundingBox())!
     await page.mouse.move(bars.x + bars.width * 0.45, bars.y + 10)
     await page.mouse.down()
     await page.mouse.move(bars.x + bars.width * 0.85, bars.y + 10, { steps: 5 })
@@ -196,8 +196,6 @@ describe.skipIf(!canOpenPages)('a view', () => {
     await row(page, '02-01 05:30:00.000').waitFor()
     await page.getByRole('button', { name: 'UTC' }).click()
     await row(page, '01-31 20:30:00.000').waitFor()
-  })
-})
     // The browser remembers it, whatever address is opened next.
     await page.goto(new URL('/#logs', page.url()).href)
     await page.reload()
@@ -205,3 +203,5 @@ describe.skipIf(!canOpenPages)('a view', () => {
     await page.getByRole('button', { name: 'UTC', pressed: true }).click()
     await page.reload()
     await row(page, '02-01 05:30:00.000').waitFor()
+  })
+})

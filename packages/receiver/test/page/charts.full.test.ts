@@ -92,6 +92,7 @@ describe.skipIf(!canOpenPages)('the labels of a chart', () => {
       ['values', '.card'],
     ] as const) {
       await page.goto(new URL(`#${view}?since=${since}`, page.url()).href)
+      await page.locator(`${chart} text.time`).first().waitFor()
       for (const width of [360, 400, 517, 640, 861, 1280, 1900]) {
         await page.setViewportSize({ width, height: 700 })
         await expect

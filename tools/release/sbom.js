@@ -7,7 +7,7 @@ import { join } from 'node:path'
  * @type {Readonly<Record<string, readonly string[]>>}
  */
 export const bundled = {
-  'sluice-receiver': ['@preact/signals', '@preact/signals-core', 'preact', 'uplot'],
+  'sluice-receiver': ['@preact/signals', '@preact/signals-core', 'preact'],
 }
 
 /**

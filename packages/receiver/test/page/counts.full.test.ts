@@ -192,7 +192,7 @@ function gate() {
 }
 
 async function dragOver(page: Page, from: number, to: number): Promise<void> {
-  const bars = (await page.locator('.histogram .u-over').boundingBox())!
+  const bars = (await page.locator('.histogram .plot').boundingBox())!
   await page.mouse.move(bars.x + bars.width * from, bars.y + 10)
   await page.mouse.down()
   await page.mouse.move(bars.x + bars.width * to, bars.y + 10, { steps: 5 })

@@ -141,6 +141,26 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     await expect.poll(() => rows(page).count()).toBe(1)
   })
 
+  it.runIf(full)('bears a scroll that the browser reports when another view is there', async () => {
+    const { page, logger, problems } = await openPage()
+    const writer = logger()
+    for (let number = 1; number <= 200; number++) writer.info(`line ${number}.`)
+    await listHas(page, 200)
+    await page.getByRole('searchbox').fill('line')
+    await page.waitForURL(/text=line/)
+    await page.setViewportSize({ width: 900, height: 500 })
+    await rows(page).first().waitFor()
+    await page.evaluate(`{
+      const list = document.querySelector('.viewport')
+      list.scrollTop = 50
+      list.addEventListener('scroll', () => { document.documentElement.dataset.scrolled = '' })
+      location.hash = '#content'
+    }`)
+    await page.getByText('This project has no content types.').waitFor()
+    await page.locator('html[data-scrolled]').waitFor()
+    expect(problems).toEqual([])
+  })
+
   it.runIf(full)('groups messages that are the same but for numbers and ids', async () => {
     const { page, logger } = await openPage()
     const log = logger()
@@ -152,5 +172,20 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     await page.getByLabel('Group similar messages').check()
     await row(page, '5×').waitFor()
     expect(await rows(page).count()).toBe(2)
+  })
+
+  it.runIf(full)('groups lines that differ in the id of their request alone, however short or long it is', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    const ids = ['req-1', 'req-a', 'req-21c', 'req-zz', 'V1StGXR8_Z5jdHi6B-myT', 'ab-cd', `${'long-'.repeat(30)}id`]
+    for (const reqId of ids) log.info({ reqId, url: `/orders?${'page&'.repeat(60)}` }, 'incoming request')
+    for (const id of ['req-2', 'req-b', 'req-3f']) log.info(`request ${id} is done after 2ms`)
+    for (const id of ['7', '21c', 'o4']) log.info(`order ${id} is done`)
+    log.info('order all is done')
+    await listHas(page, ids.length + 7)
+    await page.getByText('View', { exact: true }).click()
+    await page.getByLabel('Group similar messages').check()
+    await row(page, `${ids.length}×incoming request`).waitFor()
+    expect(await rows(page).locator('.count').allTextContents()).toEqual([`${ids.length}×`, '3×', '3×', '1×'])
   })
 })

@@ -143,6 +143,39 @@ describe.skipIf(!canOpenPages)('the page', () => {
     expect((await cells()).slice(0, 3)).toEqual(['billing', '950 values', 'queue-full 950'])
   })
 
+  it('is nowhere wider than a narrow window', async () => {
+    const { page, logger, call } = await openPage({ viewport: { width: 360, height: 700 } })
+    const name = 'an-application-of-a-rather-long-name-without-any-space'
+    logger(name).info({ orderId: 7 }, 'order placed')
+    await row(page, 'order placed').waitFor()
+    const report =
+      'sluice: 312 log records lost from 2026-01-31T20:00:00.000Z to 2026-01-31T20:05:00.000Z (queue-full 300, too-old 12)'
+    await call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'warn', message: report, appName: name })
+    await call('POST', '/value_tracking/demo', {
+      timeStamp: Date.now(),
+      eventId: 1001,
+      appName: name,
+      env: 'production',
+    })
+    await call('POST', '/logs/elsewhere', { timeStamp: 1, appName: name })
+    await call('POST', '/api/projects/demo/content-types', article)
+    await call('POST', '/ng-cms/content/demo/article', { fields: { title: 'Sale', body: '<p>all</p>' } })
+    for (const [view, shown] of [
+      ['logs', '[data-id]'],
+      ['values', '[data-event]'],
+      ['values?event=1001', '[data-value]'],
+      ['account', '[data-gap]'],
+      ['rejected', '[data-status]'],
+      ['content', '.entries summary'],
+    ] as const) {
+      await page.goto(new URL(`#${view}`, page.url()).href)
+      await page.locator(shown).first().waitFor()
+      expect(await page.evaluate('document.querySelector("main").scrollWidth - innerWidth'), view).toBeLessThanOrEqual(
+        0,
+      )
+    }
+  })
+
   it.runIf(full)('of arrivals counts the records that came again', async () => {
     const { page, call } = await openPage()
     const record = { timeStamp: Date.now(), level: 'info', message: 'once', appName: 'shop' }

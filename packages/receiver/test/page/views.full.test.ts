@@ -59,6 +59,59 @@ describe.skipIf(!canOpenPages)('a view', () => {
     await rowsAre(page, 4)
   })
 
+  it('says of which records the values of its filters are', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    for (let number = 1; number <= 1200; number++) log.info({ tenant: number % 2 === 0 ? 'red' : 'blue' }, 'request')
+    log.error('failed')
+    await listHas(page, 1201)
+    await page.reload()
+    const panel = page.locator('.facets')
+    await page.getByText('Filters', { exact: true }).click()
+    await panel.getByText('Values of the newest 1,201 records that match.').waitFor()
+    const loaded = Number(await page.getByRole('table').getAttribute('aria-rowcount'))
+    expect(loaded).toBeLessThan(1000)
+    await panel.getByText(`Of the context: values of the newest ${loaded} records that are loaded.`).waitFor()
+    await page.getByText('Filters', { exact: true }).click()
+    await page.getByRole('button', { name: 'error', exact: true }).click()
+    await rowsAre(page, 1)
+    await page.getByText('Filters', { exact: true }).click()
+    await panel.getByText('Values of the newest 1 record that matches.').waitFor()
+  })
+
+  it('that finds nothing says that search takes whole words, and offers longer ones of the newest records', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    log.info('checkout of cart 7')
+    log.info('checkout of cart 8 is done')
+    log.info('recheck stock')
+    await rowsAre(page, 3)
+    await page.getByRole('searchbox').fill('check* of')
+    await page.getByText('Search takes whole words, and all of them must be in one message: check of.').waitFor()
+    await page.getByText('Words of the newest records with check:').waitFor()
+    expect(await page.locator('.nothing button').allTextContents()).toEqual(['checkout', 'recheck'])
+    await page.getByRole('button', { name: 'checkout' }).click()
+    await rowsAre(page, 2)
+    expect(await page.getByRole('searchbox').inputValue()).toBe('checkout of')
+  })
+
+  it('does not get the search that was written just before another view was opened', async () => {
+    const { page, logger } = await openPage()
+    logger().info('ready')
+    await rowsAre(page, 1)
+    await page.clock.install()
+    // Both at once: the search begins a moment after the last letter.
+    await page.evaluate(`{
+      const box = document.querySelector('[role=searchbox]')
+      box.value = 'ready'
+      box.dispatchEvent(new Event('input', { bubbles: true }))
+      document.querySelector('a[href^="#content"]').click()
+    }`)
+    await page.getByText('This project has no content types.').waitFor()
+    await page.clock.runFor(1000)
+    expect(page.url()).toMatch(/#content$/)
+  })
+
   it('of a link to a record opens it among the lines around it', async () => {
     const { page, call } = await openPage()
     for (let number = 1; number <= 600; number++) {
@@ -88,7 +141,7 @@ describe.skipIf(!canOpenPages)('a view', () => {
     }
     await rowsAre(page, 10)
     await page.reload()
-    const bars = (await page.locator('.histogram .u-over').boundingBox())!
+    const bars = (await page.locator('.histogram .plot').boundingBox())!
     await page.mouse.move(bars.x + bars.width * 0.45, bars.y + 10)
     await page.mouse.down()
     await page.mouse.move(bars.x + bars.width * 0.85, bars.y + 10, { steps: 5 })
@@ -148,5 +201,12 @@ describe.skipIf(!canOpenPages)('a view', () => {
     await row(page, '02-01 05:30:00.000').waitFor()
     await page.getByRole('button', { name: 'UTC' }).click()
     await row(page, '01-31 20:30:00.000').waitFor()
+    // The browser remembers it, whatever address is opened next.
+    await page.goto(new URL('/#logs', page.url()).href)
+    await page.reload()
+    await row(page, '01-31 20:30:00.000').waitFor()
+    await page.getByRole('button', { name: 'UTC', pressed: true }).click()
+    await page.reload()
+    await row(page, '02-01 05:30:00.000').waitFor()
   })
 })

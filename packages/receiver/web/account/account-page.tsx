@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { LiveFeed } from '../api/live-feed.js'
 import { StackedBars } from '../charts/stacked-bars.js'
+import { minuteMs } from '../charts/steps.js'
 import { visible } from '../text/visible.js'
 import { SheetTitle } from '../view/sheet-title.js'
 import { type Arrivals, arrivalsOf } from './arrivals.js'
@@ -24,7 +25,7 @@ export function AccountPage({ arrivals, feed, bucket }: AccountProps) {
     const timer = setInterval(() => setNow(Date.now()), redrawMs)
     return () => clearInterval(timer)
   }, [])
-  const lastMinute = Math.floor(now / 60_000)
+  const lastMinute = Math.floor(now / minuteMs)
   const apps = useMemo(() => arrivalsOf(arrivals, { lastMinute, length: minutes }), [arrivals, lastMinute, now])
   return (
     <div class="sheet">
@@ -39,7 +40,10 @@ export function AccountPage({ arrivals, feed, bucket }: AccountProps) {
               height={200}
               label="Records per minute, by application"
               bars={{
-                times: Array.from({ length: minutes }, (_, index) => (lastMinute - minutes + 1 + index) * 60),
+                from: (lastMinute - minutes + 1) * minuteMs,
+                to: now,
+                starts: Array.from({ length: minutes }, (_, index) => (lastMinute - minutes + 1 + index) * minuteMs),
+                stepMs: minuteMs,
                 series: apps.map(({ app, records }, index) => ({
                   name: app,
                   colour: `series-${index % colours}`,
@@ -66,7 +70,7 @@ export function AccountPage({ arrivals, feed, bucket }: AccountProps) {
             <tbody>
               {apps.map(({ app, records, totalRecords, totalBytes }, index) => (
                 <tr key={app}>
-                  <th scope="row">
+                  <th scope="row" class="name">
                     <span class={`dot series-${index % colours}`} aria-hidden="true" /> {visible(app.slice(0, 100))}
                   </th>
                   <td class="number">{totalRecords.toLocaleString('en')}</td>

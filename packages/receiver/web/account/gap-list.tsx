@@ -45,11 +45,13 @@ export function GapList({ feed, bucket }: GapListProps) {
           <tbody>
             {gaps.list.value.map(({ id, app, kind, count, reasons, from, to }) => (
               <tr key={id} data-gap={id}>
-                <th scope="row">{visible(app.slice(0, 100))}</th>
+                <th scope="row" class="name">
+                  {visible(app.slice(0, 100))}
+                </th>
                 <td class="number">
                   {count.toLocaleString('en')} {kind === 'log' ? 'logs' : 'values'}
                 </td>
-                <td>{visible(reasons.slice(0, 200))}</td>
+                <td class="name">{visible(reasons.slice(0, 200))}</td>
                 <td>{fullTime(from)}</td>
                 <td>{fullTime(to)}</td>
               </tr>

@@ -5,7 +5,7 @@ import type { RecordFilter } from './record-filter.js'
 const earliestLikelyMs = Date.UTC(2000, 0)
 const dayMs = 86_400_000
 
-export interface Span {
+interface Span {
   readonly first: number
   readonly last: number
 }

@@ -7,6 +7,7 @@ import { contextPrefix } from './record-filter.js'
 
 /** Counts of the newest matching records, by field. */
 export interface Facets {
+  readonly levels: Numbers
   readonly apps: Numbers
   readonly machines: Numbers
   readonly envs: Numbers
@@ -14,7 +15,7 @@ export interface Facets {
   readonly eventIds: Numbers
 }
 
-const none: Facets = { apps: {}, machines: {}, envs: {}, versions: {}, eventIds: {} }
+const none: Facets = { levels: {}, apps: {}, machines: {}, envs: {}, versions: {}, eventIds: {} }
 export const facets = signal<Facets>(none)
 let abort = new AbortController()
 
@@ -32,14 +33,15 @@ export async function loadFacets(bucket: string, query: URLSearchParams): Promis
   }
 }
 
-const maxRecords = 1000
+/** Fields of the context are counted in so many of the newest records. */
+export const maxContextRecords = 1000
 const maxValues = 8
 const maxFields = 12
 
 /** Fields of the context that occur in the newest records, each with its most frequent values. Fields of few values come first. */
 export function contextFacets(rows: readonly LogRecord[]): [field: string, counts: [value: string, count: number][]][] {
   const fields = new Map<string, Map<string, number>>()
-  for (const record of rows.slice(-maxRecords)) {
+  for (const record of rows.slice(-maxContextRecords)) {
     for (const [name, value] of Object.entries(partsOf(record).context ?? {})) {
       if (typeof value === 'object') continue
       const counts = fields.get(name) ?? new Map<string, number>()

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { visible } from '../text/visible.js'
 import { addCondition } from '../view/view.js'
-import { contextFacets, facets, loadFacets } from './facets.js'
+import { contextFacets, facets, loadFacets, maxContextRecords } from './facets.js'
 import type { LogList } from './log-list.js'
 import { contextPrefix, type RecordFilter } from './record-filter.js'
 
@@ -30,30 +30,53 @@ export function FilterMenu({ list, bucket, filter }: FilterMenuProps) {
   const close = () => {
     menu.current!.open = false
   }
+  const context = open ? contextFacets(list.rows) : []
   return (
     <details class="menu" ref={menu} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Filters</summary>
       {open && (
         <div class="panel facets">
-          {named.map(([title, field, key]) => {
-            const counts = Object.entries(facets.value[key]).sort(([, a], [, b]) => b - a)
-            return (
-              <Facet key={field} title={title} field={field} counts={counts.slice(0, maxValues)} onChoose={close} />
-            )
-          })}
-          {contextFacets(list.rows).map(([field, counts]) => (
-            <Facet
-              key={field}
-              title={field.slice(contextPrefix.length)}
-              field={field}
-              counts={counts}
-              onChoose={close}
-            />
-          ))}
+          <p class="dim">{sourceOf(filter)}</p>
+          <div class="columns">
+            {named.map(([title, field, key]) => {
+              const counts = Object.entries(facets.value[key]).sort(([, a], [, b]) => b - a)
+              return (
+                <Facet key={field} title={title} field={field} counts={counts.slice(0, maxValues)} onChoose={close} />
+              )
+            })}
+          </div>
+          {context.length > 0 && (
+            <p class="dim">
+              Of the context: values of the newest {recordsOf(Math.min(list.rows.length, maxContextRecords))} that{' '}
+              {list.rows.length === 1 ? 'is' : 'are'} loaded.
+            </p>
+          )}
+          <div class="columns">
+            {context.map(([field, counts]) => (
+              <Facet
+                key={field}
+                title={field.slice(contextPrefix.length)}
+                field={field}
+                counts={counts}
+                onChoose={close}
+              />
+            ))}
+          </div>
         </div>
       )}
     </details>
   )
+}
+
+/** Which records have the values of the fields. */
+function sourceOf({ isAsked }: RecordFilter): string {
+  const counted = Object.values(facets.value.levels).reduce((sum, count) => sum + count, 0)
+  const limits = isAsked ? '' : ' what the receiver looks up of this view'
+  return `Values of the newest ${recordsOf(counted)} that ${counted === 1 ? 'matches' : 'match'}${limits}.`
+}
+
+function recordsOf(count: number): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`
 }
 
 interface FacetProps {

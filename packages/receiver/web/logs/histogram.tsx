@@ -1,16 +1,20 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { LogRecord } from '../api/records.js'
 import { type Bars, StackedBars } from '../charts/stacked-bars.js'
+import { maxBars, minuteMs } from '../charts/steps.js'
 import { fullTime } from '../text/time.js'
 import { go } from '../view/view.js'
-import { barSpan, barTime, type Span } from './bar-span.js'
+import { barSpan, barTime } from './bar-span.js'
 import { levelClass } from './levels.js'
-import { type LogCounts, maxBars } from './log-counts.js'
+import type { LogCounts } from './log-counts.js'
 import type { LogList } from './log-list.js'
 import type { RecordFilter } from './record-filter.js'
 
-const redrawMs = 1000
-const minuteMs = 60_000
+const redrawMs = 250
+/** Bars of the loaded records have at least this length. */
+const shortestMs = 1000
+/** The last bar grows with the time, also while nothing arrives. */
+const clockMs = 5000
 /** From the bottom of a bar to its top. */
 const classes = ['level-trace', 'level-debug', 'level-other', 'level-info', 'level-warn', 'level-error', 'level-fatal']
 
@@ -40,9 +44,11 @@ export function Histogram({ list, counts, filter }: HistogramProps) {
     const change = () => {
       timer ??= window.setTimeout(draw, Math.max(0, drawnAt + redrawMs - performance.now()))
     }
+    const clock = setInterval(change, clockMs)
     const stops = [list.version, list.waiting, counts.totals].map((each) => each.subscribe(change))
     return () => {
       for (const stop of stops) stop()
+      clearInterval(clock)
       clearTimeout(timer)
     }
   }, [list, counts, filter])
@@ -67,13 +73,13 @@ export function Histogram({ list, counts, filter }: HistogramProps) {
 function drawingOf({ list, counts, filter }: HistogramProps): Drawing | undefined {
   const { whole } = list
   const loaded = whole ?? list.rows
-  const span = barSpan(loaded.map(barTime), filter)
-  const isFine = whole !== undefined && span !== undefined && span.last - span.first <= maxBars * minuteMs
+  const range = loadedRange(loaded, filter)
+  const isFine = whole !== undefined && range !== undefined && range.to - range.from <= maxBars * minuteMs
   if (isFine || counts.totals.value === undefined) {
-    if (span === undefined) return undefined
+    if (range === undefined) return undefined
     const { length } = loaded
     const records = whole === undefined ? `${length.toLocaleString('en')} of the loaded records` : recordsOf(length)
-    const bars = loadedBars(loaded, span)
+    const bars = loadedBars(loaded, range)
     return { bars, caption: `${records}${outside(bars, length)}` }
   }
   const bars = counts.total === 0 ? undefined : countedBars(counts)
@@ -87,43 +93,45 @@ function outside({ series }: Bars, total: number): string {
   return left > 0 ? `, ${left.toLocaleString('en')} of them before 2000 or in the future` : ''
 }
 
-/** Counts of records in intervals of the same length. */
-function loadedBars(rows: readonly LogRecord[], { first, last }: Span): Bars {
-  const width = Math.max(1000, (last - first + 1) / maxBars)
-  const times = Array.from({ length: maxBars }, (_, bar) => first + (bar + 0.5) * width)
-  const series = emptySeries(maxBars)
+/** The time range of the view, or that of the loaded records, as far as a bar of a second or more can show it. Undefined without records. */
+function loadedRange(rows: readonly LogRecord[], filter: RecordFilter) {
+  const span = barSpan(rows.map(barTime), filter)
+  if (span === undefined) return undefined
+  const from = filter.since ?? span.first
+  const last = Math.max(span.last + 1, filter.since === undefined ? 0 : Date.now())
+  return { from, to: filter.until ?? Math.max(last, from + maxBars * shortestMs) }
+}
+
+/** Counts of records in steps of the same length. */
+function loadedBars(rows: readonly LogRecord[], { from, to }: Pick<Bars, 'from' | 'to'>): Bars {
+  const stepMs = Math.max(shortestMs, (to - from) / maxBars)
+  const length = Math.ceil((to - from) / stepMs)
+  const series = emptySeries(length)
   for (const record of rows) {
-    const bar = Math.floor((barTime(record) - first) / width)
-    if (bar >= 0 && bar < maxBars) series.get(levelClass(record.level))![bar]!++
+    const bar = Math.floor((barTime(record) - from) / stepMs)
+    if (bar >= 0 && bar < length) series.get(levelClass(record.level))![bar]!++
   }
-  return barsOf(times, series)
+  const starts = Array.from({ length }, (_, bar) => from + bar * stepMs)
+  return { from, to, starts, stepMs, series: seriesOf(series) }
 }
 
 function countedBars(counts: LogCounts): Bars | undefined {
   const steps = counts.steps(Date.now())
-  const { stepMs } = counts
-  if (steps.length === 0) return undefined
-  // A chart needs two intervals to know their width.
-  if (steps.length === 1) steps.push({ start: steps[0]!.start + stepMs, counts: new Map() })
-  const series = emptySeries(steps.length)
-  steps.forEach((step, bar) => {
+  if (steps === undefined) return undefined
+  const { from, to, list } = steps
+  const series = emptySeries(list.length)
+  list.forEach((step, bar) => {
     for (const [level, count] of step.counts) series.get(levelClass(level))![bar]! += count
   })
-  return barsOf(
-    steps.map(({ start }) => start + stepMs / 2),
-    series,
-  )
+  return { from, to, starts: list.map(({ start }) => start), stepMs: counts.stepMs, series: seriesOf(series) }
 }
 
 function emptySeries(length: number): Map<string, number[]> {
   return new Map(classes.map((name) => [name, new Array<number>(length).fill(0)]))
 }
 
-function barsOf(times: readonly number[], series: ReadonlyMap<string, readonly number[]>): Bars {
-  return {
-    times: times.map((ms) => ms / 1000),
-    series: [...series].map(([colour, counts]) => ({ name: colour, colour, counts })),
-  }
+function seriesOf(series: ReadonlyMap<string, readonly number[]>): Bars['series'] {
+  return [...series].map(([colour, counts]) => ({ name: colour, colour, counts }))
 }
 
 function recordsOf(count: number): string {

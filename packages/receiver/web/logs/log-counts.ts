@@ -4,19 +4,10 @@ import { readCounts } from '../api/counts.js'
 import type { LogRecord } from '../api/records.js'
 import { Recount } from '../api/recount.js'
 import { isAborted, RequestError } from '../api/requests.js'
+import { dayMs, longestMs, maxBars, stepFor, writtenStep } from '../charts/steps.js'
 import { barSpan, barTime } from './bar-span.js'
 import type { RecordFilter } from './record-filter.js'
 
-/** A chart has about this many bars at most. */
-export const maxBars = 90
-const minuteMs = 60_000
-const dayMs = 1440 * minuteMs
-/** Lengths of a bar, in minutes up to a day, and in days. */
-const minutes = [1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 360, 720]
-const days = [1, 2, 5, 10, 30, 90, 365, 1000, 10_000]
-/** Where the time stamps of a bucket are millennia apart. */
-const longestMs = 100_000 * dayMs
-const lengthsMs = [...minutes.map((count) => count * minuteMs), ...days.map((count) => count * dayMs), longestMs]
 /** Each answer tells the length of the next question's bars better. */
 const maxQuestions = 4
 
@@ -40,6 +31,13 @@ export interface LevelTotals {
   readonly numbers: ReadonlyMap<string, number>
   /** Records from before this time are left out, in ISO 8601. */
   readonly since: string | undefined
+}
+
+/** Numbers by level, step by step. The first step may begin before `from`, and the last end after `to`. */
+interface CountedSteps {
+  readonly from: number
+  readonly to: number
+  readonly list: readonly { readonly start: number; readonly counts: ReadonlyMap<string, number> }[]
 }
 
 /** Counts of all records that match, and not only of those that are loaded. */
@@ -93,16 +91,17 @@ export class LogCounts {
   }
 
   /** Numbers by level, step by step over the time range of the view, or from the oldest record to now. */
-  steps(now: number): { readonly start: number; readonly counts: ReadonlyMap<string, number> }[] {
+  steps(now: number): CountedSteps | undefined {
     const { stepMs } = this
-    const span = rangeOf([...this.#steps.keys()], { ...this.#counted?.filter, stepMs, now })
-    if (span === undefined) return []
-    const first = this.#startOf(span.from)
-    const length = Math.min(2 * maxBars, Math.ceil((span.to - first) / stepMs))
-    return Array.from({ length }, (_, index) => {
+    const range = rangeOf([...this.#steps.keys()], { ...this.#counted?.filter, stepMs, now })
+    if (range === undefined) return undefined
+    const first = this.#startOf(range.from)
+    const length = Math.min(2 * maxBars, Math.ceil((range.to - first) / stepMs))
+    const list = Array.from({ length }, (_, index) => {
       const start = first + index * stepMs
       return { start, counts: this.#steps.get(start) ?? new Map() }
     })
+    return { from: range.from, to: Math.min(range.to, first + length * stepMs), list }
   }
 
   async #ask(source: Source, signal: AbortSignal): Promise<void> {
@@ -151,7 +150,7 @@ export class LogCounts {
 
   /** Undefined where these are too many steps. */
   async #question({ bucket, query, stepMs, signal }: Question): Promise<RecordCounts | undefined> {
-    query.set('step', stepMs < dayMs ? `${stepMs / minuteMs}m` : `${stepMs / dayMs}d`)
+    query.set('step', writtenStep(stepMs))
     try {
       return await readCounts(`logs/${encodeURIComponent(bucket)}`, query, { signal })
     } catch (error) {
@@ -190,17 +189,12 @@ interface Range extends Partial<Pick<RecordFilter, 'since' | 'until'>> {
   readonly now: number
 }
 
-/** The time range of a view, or from the oldest step to now. Undefined without records. */
+/** The time range of a view, or from the oldest step to now: to the end of the newest where that is in the future. Undefined without records. */
 function rangeOf(starts: readonly number[], { since, until, stepMs, now }: Range) {
   const span = barSpan(starts, { since, until, stepMs })
   const from = since ?? span?.first
-  const to = until ?? Math.max(now, (span?.last ?? now) + 1)
+  const to = until ?? (span === undefined || span.last < now ? now : span.last + stepMs)
   return from !== undefined && from < to ? { from, to } : undefined
-}
-
-/** The shortest step that makes few enough bars. */
-function stepFor(spanMs: number): number {
-  return lengthsMs.find((ms) => spanMs / ms <= maxBars) ?? longestMs
 }
 
 function withoutLevel(query: URLSearchParams): URLSearchParams {

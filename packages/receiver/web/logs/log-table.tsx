@@ -70,7 +70,9 @@ export function LogTable({ list, source, current, onOpen }: TableProps) {
   }
 
   function onScroll(): void {
-    const element = viewport.current!
+    const element = viewport.current
+    // The browser reports a scroll with its next frame: the list may be gone by then.
+    if (element === null) return
     const { scrollTop, clientHeight, scrollHeight } = element
     const atEnd = scrollHeight - clientHeight - scrollTop < rowHeight
     if (following && scrollTop < last.current.top && !atEnd) list.stop('scroll')

@@ -13,8 +13,9 @@ import { LogCounts } from './log-counts.js'
 import { LogList } from './log-list.js'
 import { LogTable } from './log-table.js'
 import { RecordDetails } from './record-details.js'
-import { filterOf } from './record-filter.js'
+import { filterOf, type RecordFilter } from './record-filter.js'
 import { groupedRows, plainRows } from './row-source.js'
+import { SimilarWords } from './similar-words.js'
 import { Toolbar } from './toolbar.js'
 
 const list = new LogList()
@@ -95,7 +96,7 @@ export function LogsPage({ feed, bucket }: LogsProps) {
       <div class={id === undefined ? 'split' : 'split open'}>
         <div class="list">
           <SearchState />
-          {isEmpty && <Nothing />}
+          {isEmpty && <Nothing bucket={bucket} filter={filter} />}
           <LogTable list={list} source={source} current={cursor.value} onOpen={open} />
           <Waiting />
         </div>
@@ -105,12 +106,12 @@ export function LogsPage({ feed, bucket }: LogsProps) {
   )
 }
 
-function Nothing() {
+function Nothing({ bucket, filter }: { readonly bucket: string; readonly filter: RecordFilter }) {
   const hint = list.hint.value
   return (
     <div class="nothing">
       <p>No record matches. New ones that match appear here.</p>
-      {hint !== undefined && <p>{visible(hint)}</p>}
+      {hint === undefined ? <SimilarWords bucket={bucket} filter={filter} /> : <p>{visible(hint)}</p>}
     </div>
   )
 }

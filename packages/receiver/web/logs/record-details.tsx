@@ -9,11 +9,10 @@ import { JsonTree } from './json-tree.js'
 import { levelClass } from './levels.js'
 import { contextPrefix } from './record-filter.js'
 import { Stack } from './stack.js'
+import { threads } from './threads.js'
 import { ValueActions } from './value-actions.js'
 
 const fields = ['level', 'appName', 'machineName', 'env', 'appVersion', 'eventId', 'runtimeVersion', 'runtime'] as const
-/** Fields by which the lines of one request or trace belong together. */
-const threads = ['trace_id', 'traceId', 'trace.id', 'requestId', 'reqId', 'request_id', 'correlationId']
 /** A longer text is shown on demand: it would take the browser long to lay it out. */
 const maxChars = 20_000
 

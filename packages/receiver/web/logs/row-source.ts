@@ -1,4 +1,5 @@
 import type { LogRecord } from '../api/records.js'
+import { threads } from './threads.js'
 
 /** The rows of the table: all records, or one for each group. */
 export interface RowSource {
@@ -20,13 +21,33 @@ function placeOf(rows: readonly LogRecord[], id: number): number {
   return rows.findLastIndex((record) => record.id === id)
 }
 
-const changing = /\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b|\b(?=[a-f]*\d)[\da-f]{6,}\b|\d+(?:\.\d+)?/gi
+/** Longest part of a message that is compared. */
+const maxCompared = 300
+const names = threads.map((name) => name.replace('.', '\\.')).join('|')
+/**
+ * What differs from line to line: the value of a field for requests or traces, `req-a` of Fastify, UUIDs, and words with a digit in them, such as
+ * `21c`, `1.5` or `f3a9`.
+ */
+const changing = new RegExp(
+  [
+    `(?<="(?:${names})":)"[^"]*"`,
+    '\\breq-[\\da-z]+\\b',
+    '\\b[\\da-f]{8}-(?:[\\da-f]{4}-){3}[\\da-f]{12}\\b',
+    '(?<![\\da-z])(?=[a-z]*\\d)[\\da-z]+(?:\\.\\d[\\da-z]*)?',
+  ].join('|'),
+  'gi',
+)
 
 /** One row for each kind of message: the same but for numbers and ids. The row is the newest record of its group. */
 export function groupedRows(rows: readonly LogRecord[]): RowSource {
   const groups = new Map<string, { newest: LogRecord; count: number }>()
   for (const record of rows) {
-    const key = `${record.level}\n${record.appName}\n${record.message.slice(0, 300).replace(changing, '#')}`
+    // Ids have different lengths, so that the text is cut behind them.
+    const text = record.message
+      .slice(0, 2 * maxCompared)
+      .replace(changing, '#')
+      .slice(0, maxCompared)
+    const key = `${record.level}\n${record.appName}\n${text}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, { newest: record, count: 1 })
     else {

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { TimeRange } from '../view/time-range.js'
 import { go, view } from '../view/view.js'
 import { FilterMenu } from './filter-menu.js'
 import { LevelChips } from './level-chips.js'
@@ -8,14 +9,6 @@ import type { RecordFilter } from './record-filter.js'
 import { ViewMenu } from './view-menu.js'
 
 const typingMs = 200
-const ranges = [
-  ['', 'All time'],
-  ['-5m', 'Last 5 minutes'],
-  ['-15m', 'Last 15 minutes'],
-  ['-1h', 'Last hour'],
-  ['-24h', 'Last 24 hours'],
-  ['-7d', 'Last 7 days'],
-] as const
 
 interface ToolbarProps {
   readonly list: LogList
@@ -32,7 +25,7 @@ export function Toolbar({ list, counts, bucket, filter }: ToolbarProps) {
       <SearchBox />
       <LevelChips list={list} counts={counts} />
       <FilterMenu list={list} bucket={bucket} filter={filter} />
-      <TimeRange />
+      <TimeRange usual="All time" />
       <ViewMenu bucket={bucket} filter={filter} />
       <button
         type="button"
@@ -56,7 +49,10 @@ function SearchBox() {
     if (known.current !== text) setTyped(text)
     known.current = text
   }, [text])
+  // A view that is left before the search has begun keeps its address.
+  useEffect(() => () => clearTimeout(timer.current), [])
   const search = (value: string) => {
+    clearTimeout(timer.current)
     known.current = value
     go({ text: value, around: undefined, id: undefined }, { replace: true })
   }
@@ -76,62 +72,6 @@ function SearchBox() {
       onKeyDown={(event) => {
         if (event.key === 'Enter') search(event.currentTarget.value)
         if (event.key === 'Escape') event.currentTarget.blur()
-      }}
-    />
-  )
-}
-
-function TimeRange() {
-  const { since, until } = view.value
-  const preset = until === undefined && ranges.some(([value]) => value === (since ?? ''))
-  return (
-    <>
-      <select
-        aria-label="Time range"
-        value={preset ? (since ?? '') : 'custom'}
-        onChange={({ currentTarget: { value } }) => {
-          if (value === 'custom')
-            go({ since: new Date(Date.now() - 3_600_000).toISOString(), until: new Date().toISOString() })
-          else go({ since: value || undefined, until: undefined, around: undefined, id: undefined })
-        }}
-      >
-        {ranges.map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-        <option value="custom">From … to …</option>
-      </select>
-      {!preset && (
-        <span class="span">
-          <Moment label="From" value={since} onChange={(written) => go({ since: written })} />
-          <Moment label="To" value={until} onChange={(written) => go({ until: written })} />
-        </span>
-      )}
-    </>
-  )
-}
-
-interface MomentProps {
-  readonly label: string
-  readonly value: string | undefined
-  readonly onChange: (written: string | undefined) => void
-}
-
-function Moment({ label, value, onChange }: MomentProps) {
-  const utc = view.value.utc
-  const ms = value === undefined ? Number.NaN : Date.parse(value)
-  const offset = Number.isNaN(ms) || utc ? 0 : new Date(ms).getTimezoneOffset() * 60_000
-  const shown = Number.isNaN(ms) ? '' : new Date(ms - offset).toISOString().slice(0, 19)
-  return (
-    <input
-      type="datetime-local"
-      step="1"
-      aria-label={`${label} (${utc ? 'UTC' : 'local time'})`}
-      value={shown}
-      onChange={({ currentTarget }) => {
-        const written = Date.parse(utc ? `${currentTarget.value}Z` : currentTarget.value)
-        onChange(Number.isNaN(written) ? undefined : new Date(written).toISOString())
       }}
     />
   )

@@ -7,6 +7,7 @@ import { session, signOut } from '../api/session.js'
 import { ContentPage } from '../content/content-page.js'
 import { LogsPage } from '../logs/logs-page.js'
 import { RejectedPage } from '../rejected/rejected-page.js'
+import { inUtc, showUtc } from '../text/time.js'
 import { visible } from '../text/visible.js'
 import { ValuesPage } from '../values/values-page.js'
 import { go, linkTo, type PageName, pages, view } from '../view/view.js'
@@ -76,7 +77,7 @@ interface HeaderProps {
 }
 
 function Header({ feed, bucket, onHelp }: HeaderProps) {
-  const { page, utc } = view.value
+  const { page } = view.value
   const projects = session.value?.projects ?? []
   return (
     <header class="top">
@@ -103,7 +104,13 @@ function Header({ feed, bucket, onHelp }: HeaderProps) {
           </select>
         )}
         <Connection feed={feed} />
-        <button type="button" class="quiet" aria-pressed={utc} onClick={() => go({ utc: !utc }, { replace: true })}>
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={inUtc.value}
+          title={inUtc.value ? 'Times are in UTC' : 'Times are local times'}
+          onClick={() => showUtc(!inUtc.value)}
+        >
           UTC
         </button>
         <button type="button" class="quiet" aria-label="Help" onClick={onHelp}>

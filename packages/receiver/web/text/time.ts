@@ -1,7 +1,28 @@
 import { signal } from '@preact/signals'
 
-/** True while times are shown in UTC. */
-export const inUtc = signal(false)
+const storageKey = 'sluice-utc'
+
+/** True while times are shown in UTC. The browser remembers it. */
+export const inUtc = signal(isRemembered())
+
+/** Shows times in UTC, or in local time. */
+export function showUtc(utc: boolean): void {
+  inUtc.value = utc
+  try {
+    if (utc) localStorage.setItem(storageKey, '1')
+    else localStorage.removeItem(storageKey)
+  } catch {
+    // The browser's store may be shut: the choice then ends with the page.
+  }
+}
+
+function isRemembered(): boolean {
+  try {
+    return localStorage.getItem(storageKey) !== null
+  } catch {
+    return false
+  }
+}
 
 const two = (number: number) => String(number).padStart(2, '0')
 

@@ -3,8 +3,8 @@ import { readCounts } from '../api/counts.js'
 import { timeOf, type ValueRecord } from '../api/records.js'
 import { Recount } from '../api/recount.js'
 import { isAborted, messageOf } from '../api/requests.js'
-
-const minuteMs = 60_000
+import { writtenStep } from '../charts/steps.js'
+import type { ValueRange } from './value-range.js'
 
 /** The counts of one event. */
 export interface EventCounts {
@@ -13,11 +13,11 @@ export interface EventCounts {
   total: number
   /** Its newest time stamp, in ms. */
   lastSeen: number
-  /** Counts by the number of the minute since 1970, for the last minutes. */
-  readonly minutes: Map<number, number>
+  /** Counts of the time range, by the start of a step in ms. */
+  readonly steps: Map<number, number>
 }
 
-/** Counts of values by event: of all, and by minute for the last minutes. Those that arrive are added. */
+/** Counts of values by event: of all, and by step for a time range. Those that arrive are added. */
 export class ValueCounts {
   readonly version = signal(0)
   readonly error = signal<string | undefined>(undefined)
@@ -26,16 +26,18 @@ export class ValueCounts {
   /** Values of the less frequent events, where there are too many events. */
   others = 0
   #bucket = ''
+  #range: ValueRange | undefined
   readonly #recount = new Recount()
 
-  /** Counts the values of a bucket; by minute those of the last `minutes`. */
-  load(bucket: string, minutes: number): void {
+  /** Counts the values of a bucket, and step by step those of a time range. */
+  load(bucket: string, range: ValueRange): void {
     if (bucket !== this.#bucket) {
       this.events = new Map()
       this.loaded.value = false
     }
     this.#bucket = bucket
-    this.#recount.begin((signal) => this.#ask({ bucket, minutes, signal }))
+    this.#range = range
+    this.#recount.begin((signal) => this.#ask({ bucket, range, signal }))
   }
 
   /** Adds values that have arrived. */
@@ -50,22 +52,29 @@ export class ValueCounts {
       }
       const ms = timeOf(value)
       const event = eventIn(this.events, value.eventId)
-      const minute = Math.floor(ms / minuteMs)
-      event.minutes.set(minute, (event.minutes.get(minute) ?? 0) + 1)
+      this.#addToStep(event, ms)
       event.lastSeen = Math.max(event.lastSeen, ms)
       event.total++
     }
     this.version.value++
   }
 
+  #addToStep({ steps }: EventCounts, ms: number): void {
+    const { stepMs, since, until = Number.POSITIVE_INFINITY } = this.#range!
+    if (ms < since || ms >= until) return
+    const start = Math.floor(ms / stepMs) * stepMs
+    steps.set(start, (steps.get(start) ?? 0) + 1)
+  }
+
   end(): void {
     this.#recount.end()
   }
 
-  async #ask({ bucket, minutes, signal }: { bucket: string; minutes: number; signal: AbortSignal }): Promise<void> {
+  async #ask({ bucket, range, signal }: { bucket: string; range: ValueRange; signal: AbortSignal }): Promise<void> {
     const place = `values/${encodeURIComponent(bucket)}` as const
-    const since = (Math.floor(Date.now() / minuteMs) - minutes + 1) * minuteMs
-    const steps = new URLSearchParams({ since: new Date(since).toISOString(), step: '1m' })
+    const { since, until, stepMs } = range
+    const steps = new URLSearchParams({ since: new Date(since).toISOString(), step: writtenStep(stepMs) })
+    if (until !== undefined) steps.set('until', new Date(until).toISOString())
     try {
       const [all, recent] = await Promise.all([
         readCounts(place, new URLSearchParams(), { signal }),
@@ -78,8 +87,8 @@ export class ValueCounts {
         event.lastSeen = Date.parse(all.lastSeen[eventId] ?? '') || 0
       }
       for (const { time, counts } of recent.list ?? []) {
-        const minute = Math.floor(Date.parse(time) / minuteMs)
-        for (const [eventId, count] of Object.entries(counts)) events.get(Number(eventId))?.minutes.set(minute, count)
+        const start = Date.parse(time)
+        for (const [eventId, count] of Object.entries(counts)) events.get(Number(eventId))?.steps.set(start, count)
       }
       this.events = events
       this.others = all.others ?? 0
@@ -96,16 +105,8 @@ export class ValueCounts {
 function eventIn(events: Map<number, EventCounts>, eventId: number): EventCounts {
   let event = events.get(eventId)
   if (event === undefined) {
-    event = { eventId, total: 0, lastSeen: 0, minutes: new Map() }
+    event = { eventId, total: 0, lastSeen: 0, steps: new Map() }
     events.set(eventId, event)
   }
   return event
-}
-
-/** Counts of an event, minute by minute, the last one being `lastMinute`. */
-export function series(
-  { minutes }: EventCounts,
-  { lastMinute, length }: { lastMinute: number; length: number },
-): number[] {
-  return Array.from({ length }, (_, index) => minutes.get(lastMinute - length + 1 + index) ?? 0)
 }

@@ -1,5 +1,4 @@
 import { signal } from '@preact/signals'
-import { inUtc } from '../text/time.js'
 
 export const pages = ['logs', 'values', 'account', 'rejected', 'content'] as const
 export type PageName = (typeof pages)[number]
@@ -26,7 +25,8 @@ export interface View {
   /** The record around which lines are shown; undefined follows the newest. */
   readonly around: number | undefined
   readonly grouped: boolean
-  readonly utc: boolean
+  /** The event whose values are shown. */
+  readonly event: number | undefined
   /** The content type that is open. */
   readonly type: string | undefined
 }
@@ -50,7 +50,7 @@ export function parseView(hash: string): View {
     id: number('id'),
     around: number('around'),
     grouped: words.has('grouped'),
-    utc: words.has('utc'),
+    event: /^-?[\d.]+$/.test(text('event') ?? '') ? Number(text('event')) : undefined,
     type: text('type'),
   }
 }
@@ -71,7 +71,7 @@ export function hashOf(view: View): string {
   add('id', view.id)
   add('around', view.around)
   if (view.grouped) add('grouped', 1)
-  if (view.utc) add('utc', 1)
+  add('event', view.event)
   add('type', view.type)
   const query = words.toString()
   return query === '' ? `#${view.page}` : `#${view.page}?${query}`
@@ -83,9 +83,10 @@ function conditionOf(written: string): Condition {
 }
 
 export const view = signal<View>(parseView(location.hash))
-inUtc.value = view.value.utc
 
-window.addEventListener('hashchange', () => show(parseView(location.hash)))
+window.addEventListener('hashchange', () => {
+  view.value = parseView(location.hash)
+})
 
 /** Changes the view and the address. With `replace` the step back leads to the view before. */
 export function go(change: Partial<View>, { replace = false } = {}): void {
@@ -94,20 +95,16 @@ export function go(change: Partial<View>, { replace = false } = {}): void {
   if (hash === hashOf(view.value)) return
   if (replace) history.replaceState(null, '', hash)
   else history.pushState(null, '', hash)
-  show(next)
-}
-
-window.addEventListener('popstate', () => show(parseView(location.hash)))
-
-function show(next: View): void {
-  inUtc.value = next.utc
   view.value = next
 }
 
+window.addEventListener('popstate', () => {
+  view.value = parseView(location.hash)
+})
+
 /** The address of another page for the same bucket. */
 export function linkTo(page: PageName): string {
-  const { bucket, utc } = view.value
-  return hashOf({ ...parseView(`#${page}`), bucket, utc })
+  return hashOf({ ...parseView(`#${page}`), bucket: view.value.bucket })
 }
 
 /** Shows only records with this value, or none with it. */

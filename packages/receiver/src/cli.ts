@@ -5,7 +5,7 @@ import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
 import type { Receiver } from './receiver.js'
 import type { ReceiverOptions } from './receiver-options.js'
-import { outliveReaders } from './stderr.js'
+import { outliveReaders, say } from './stderr.js'
 import { readDatabaseUrl } from './storage/postgres/database-url.js'
 import { version } from './version.js'
 
@@ -106,6 +106,6 @@ function isExposed(url: string, host: string): boolean {
 }
 
 function fail(message: string): void {
-  process.stderr.write(`sluice-receiver: ${message}\n`)
+  say(message)
   process.exitCode = 1
 }

@@ -6,6 +6,10 @@ testHostileOutput({
   program: cli,
   commands: { logs: async () => ['logs'], values: async () => ['values'] },
   wrong: [
+    ['xX'],
+    ['--X'],
+    ['keys', 'listX'],
+    ['--data', ':memory:', '--events', '/not/thereX'],
     ['logs', '--X'],
     ['values', '--events', '/not/thereX'],
   ],

@@ -15,7 +15,7 @@ const help = `Usage: sluice-tools COMMAND [options]
 const commands = {
   ship: async (written: readonly string[]) => asProgram((await import('./ship/ship.js')).ship)(written),
   migrate: async (written: readonly string[]) => asProgram((await import('./migrate/migrate.js')).migrate)(written),
-  track: async (written: readonly string[]) => asProgram((await import('./track.js')).track)(written),
+  track: async (written: readonly string[]) => asProgram((await import('./track/track.js')).track)(written),
 }
 
 void runProgram({ name: 'sluice-tools', help, commands }, process.argv.slice(2)).then((status) => {

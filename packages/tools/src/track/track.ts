@@ -1,13 +1,13 @@
-import type { Command, CommandLine } from '../../../src/cli/command.js'
-import { jsonHelp } from '../../../src/cli/output.js'
-import { Rejections } from '../../../src/cli/rejections.js'
-import { droppedTotal } from '../../../src/delivery/ledger.js'
-import { Engine } from '../../../src/engine/engine.js'
-import type { EngineReporter } from '../../../src/engine/engine-setting.js'
-import { counted } from '../../../src/errors/counted.js'
-import { resolve } from '../../../src/options/resolve.js'
-import { reportMisspelt } from '../../../src/process/configure.js'
-import { eventKeyRule, isEventKey } from '../../../src/records/event-key.js'
+import type { Command, CommandLine } from '../../../../src/cli/command.js'
+import { jsonHelp } from '../../../../src/cli/output.js'
+import { Rejections } from '../../../../src/cli/rejections.js'
+import { droppedTotal } from '../../../../src/delivery/ledger.js'
+import { Engine } from '../../../../src/engine/engine.js'
+import type { EngineReporter } from '../../../../src/engine/engine-setting.js'
+import { counted } from '../../../../src/errors/counted.js'
+import { resolve } from '../../../../src/options/resolve.js'
+import { reportMisspelt } from '../../../../src/process/configure.js'
+import { eventKeyRule, isEventKey } from '../../../../src/records/event-key.js'
 
 const maxCount = 10_000
 

@@ -24,6 +24,7 @@ interface Content {
 export class FollowState {
   readonly #path: string
   readonly #content: Content
+  #saving: Promise<void> = Promise.resolve()
 
   private constructor(path: string, content: Content) {
     this.#path = path
@@ -57,7 +58,13 @@ export class FollowState {
   }
 
   /** Replace the file. A process that is killed meanwhile leaves the one before. Rejects with the error of the file system. */
-  async save(logs: Readonly<Record<string, KnownLog>>): Promise<void> {
+  save(logs: Readonly<Record<string, KnownLog>>): Promise<void> {
+    const saved = this.#saving.then(() => this.#save(logs))
+    this.#saving = saved.catch(() => {})
+    return saved
+  }
+
+  async #save(logs: Readonly<Record<string, KnownLog>>): Promise<void> {
     const written = `${this.#path}.new`
     const file = await open(written, 'w', 0o600)
     try {

@@ -8,12 +8,20 @@ import { factsOf } from './input.js'
 import { identityOf, OpenLog, type Place } from './open-log.js'
 import { type RotatedLog, rotatedLogs } from './rotated-logs.js'
 
+interface KeptPlaces {
+  readonly before: KnownLog | undefined
+  /** All logs that are followed, by their absolute paths. */
+  readonly logs: ReadonlySet<string>
+  /** Called before the first line is taken. */
+  readonly opened: () => Promise<void>
+}
+
 export interface FollowPlan {
   readonly path: string
   /** Begin at the end of the file that exists now. */
   readonly fromEnd: boolean
-  /** How the places of the log are kept for the next process: `opened` is called before the first line is taken. @default they are not */
-  readonly kept?: { readonly before: KnownLog | undefined; readonly opened: () => Promise<void> } | undefined
+  /** How the places of the log are kept for the next process. @default they are not */
+  readonly kept?: KeptPlaces | undefined
   readonly clock: Clock
   readonly say: (text: string) => void
   /** Take a line, which has a name of its own. False when it was not taken. */
@@ -73,7 +81,7 @@ export class FollowedLog {
       return undefined
     })
     const identity = facts === undefined ? undefined : identityOf(facts)
-    if (this.#first && kept !== undefined) await this.#resume(kept.before, identity)
+    if (this.#first && kept !== undefined) await this.#resume(kept, identity)
     if (this.#log !== undefined && identity !== this.#log.identity) {
       this.#former.set(this.#log, { lastAt: clock.now() })
       this.#log = undefined
@@ -100,15 +108,15 @@ export class FollowedLog {
   }
 
   /** Open the files that have lost the name while nobody followed the log. */
-  async #resume(before: KnownLog | undefined, identity: string | undefined): Promise<void> {
-    const rotated = await rotatedLogs(this.#plan.path)
+  async #resume({ before, logs }: KeptPlaces, identity: string | undefined): Promise<void> {
+    const rotated = await rotatedLogs(this.#plan.path, logs)
     for (const file of rotated) {
       const log = await this.#reopened(file, { before, identity })
       if (log !== undefined) this.#former.set(log, { lastAt: this.#plan.clock.now() })
     }
     const isLost = ({ identity: known }: Place) =>
       known !== identity && !rotated.some((file) => file.identity === known)
-    await this.#leaveRotated()
+    await this.#leaveRotated(logs)
     const last = before?.places.at(-1)
     if (last === undefined || !isLost(last)) return
     this.#plan.say(
@@ -136,9 +144,9 @@ export class FollowedLog {
   }
 
   /** Files beside the log that are not followed now have nothing new for the next process. */
-  async #leaveRotated(): Promise<void> {
+  async #leaveRotated(logs: ReadonlySet<string>): Promise<void> {
     const known = new Set([...this.#open(), ...this.#read].map(({ identity }) => identity))
-    for (const { path, identity } of await rotatedLogs(this.#plan.path)) {
+    for (const { path, identity } of await rotatedLogs(this.#plan.path, logs)) {
       if (!known.has(identity)) await this.#leave(await OpenLog.open(path, 'end'))
     }
   }
@@ -149,7 +157,7 @@ export class FollowedLog {
   }
 
   async #readOn(log: OpenLog): Promise<void> {
-    const { clock, take, signal } = this.#plan
+    const { clock, take, signal, kept } = this.#plan
     const former = this.#former.get(log)
     for await (const line of log.lines()) {
       if (former !== undefined) former.lastAt = clock.now()
@@ -157,7 +165,7 @@ export class FollowedLog {
       log.took(line)
     }
     // `copytruncate` has made a copy of what was read.
-    if (log.wasTruncated && this.#plan.kept !== undefined) await this.#leaveRotated()
+    if (log.wasTruncated && kept !== undefined) await this.#leaveRotated(kept.logs)
     log.wasTruncated = false
     if (former !== undefined && clock.now() - former.lastAt >= lingerMs) await this.#finish(log)
   }

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { identityOf } from './open-log.js'
 
 /** A file that may have had the name of a log. */
@@ -11,11 +11,17 @@ export interface RotatedLog {
   readonly isCompressed: boolean
 }
 
-/** The files beside a log whose names begin with its name, as those of logrotate do: the oldest first. Rejects with the error of the file system. */
-export async function rotatedLogs(log: string): Promise<RotatedLog[]> {
-  const folder = dirname(log)
-  const names = (await readdir(folder)).filter((name) => name.startsWith(basename(log)) && name !== basename(log))
-  const found = await Promise.all(names.map((name) => rotatedLog(join(folder, name))))
+/**
+ * The files beside a log whose names begin with its name, as those of logrotate do: the oldest first. Rejects with the error of the file system.
+ *
+ * @param logs absolute paths of files that are logs themselves
+ */
+export async function rotatedLogs(log: string, logs: ReadonlySet<string>): Promise<RotatedLog[]> {
+  const folder = dirname(resolve(log))
+  const paths = (await readdir(folder))
+    .filter((name) => name.startsWith(basename(log)) && name !== basename(log))
+    .map((name) => join(folder, name))
+  const found = await Promise.all(paths.filter((path) => !logs.has(path)).map(rotatedLog))
   return found.filter((each) => each !== undefined).sort((a, b) => a.changedAt - b.changedAt)
 }
 

@@ -106,7 +106,11 @@ export class ShipRun {
     const path = resolve(file)
     const log = new FollowedLog({
       path: file,
-      kept: state && { before: state.of(path), opened: async () => await this.#save(await this.#places()) },
+      kept: state && {
+        before: state.of(path),
+        logs: new Set(this.#arguments.files.map((each) => resolve(each))),
+        opened: async () => await this.#save(await this.#places()),
+      },
       fromEnd: this.#arguments.fromEnd,
       clock,
       say: (text) => output.complain(text),

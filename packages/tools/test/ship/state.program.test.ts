@@ -118,6 +118,24 @@ describe('sluice-tools ship --follow --state', () => {
     await shipUntil(...wanted, 'last')
   }, 900_000)
 
+  it('keeps the places of several files in one state', async () => {
+    const others = ['b', 'c', 'd'].map((name) => `${log}-of-${name}`)
+    for (const file of [log, ...others]) writeFileSync(file, `in ${file}\n`)
+    const all = [log, ...others].map((file) => `in ${file}`)
+    const first = follow(...others)
+    await arrived(...all)
+    first.process.kill('SIGTERM')
+    const { code, stderr } = await first.ended
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('--state')])
+    appendFileSync(log, 'more\n')
+    appendFileSync(others[0]!, 'other\n')
+    const second = follow(...others)
+    await arrived(...all, 'more', 'other')
+    second.process.kill('SIGTERM')
+    const { stderr: summary } = await second.ended
+    expect(summary).toContain('2 of 2 records delivered\n')
+  })
+
   it('says what is wrong with the state', async () => {
     writeFileSync(log, 'a\n')
     writeFileSync(state, '{"version":1}')

@@ -74,7 +74,7 @@ function buildPackage(name) {
   })
 }
 
-/** Types of a package. Those of the library's source, which come with them, are not in it. @param {string} name */
+/** Types of a package. The types of the library's source, which come with them, are not in it. @param {string} name */
 async function typesOf(name) {
   const types = `node_modules/.cache/types/${name}`
   const compiled = await compile(`packages/${name}/tsconfig.build.json`, '--outDir', types)

@@ -12,7 +12,7 @@ import type { RecordCounts } from './record-counts.js'
 import { pageIn, pagesOf } from './record-page.js'
 import type { RecordKind, RecordPage, Stored, StoredLog, StoredValue } from './stored-record.js'
 
-/** The options for reading. Those for lanes, records and the end of the process do not apply. */
+/** The options for reading. The options for lanes, records and the end of the process do not apply. */
 export type ReadingOptions = ContentOptions
 
 /** Records that match, newest first: an iteration over all, fetched page by page when needed, or one page. */

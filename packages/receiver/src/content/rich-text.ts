@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Token, Tokenizer } from 'parse5'
 
-/** Accepted attributes by element. Those of `*` are accepted on every element. */
+/** Accepted attributes by element. The attributes of `*` are accepted on every element. */
 const accepted: Readonly<Record<string, readonly string[]>> = {
   '*': ['class', 'dir', 'lang', 'title'],
   a: ['href', 'rel', 'target'],

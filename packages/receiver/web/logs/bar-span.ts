@@ -16,7 +16,7 @@ export function barTime(record: LogRecord): number {
 }
 
 /**
- * The first and the last of the times, or of the starts of steps, over which bars stand. Those that no right clock shows do not count, unless the
+ * The first and the last of the times, or of the starts of steps, over which bars stand. Times that no right clock shows do not count, unless the
  * view names them or there are no others: one record of the year 9999 would flatten the bars of all others.
  */
 export function barSpan(

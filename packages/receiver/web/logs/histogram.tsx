@@ -67,7 +67,7 @@ export function Histogram({ list, counts, filter }: HistogramProps) {
 }
 
 /**
- * The bars of the receiver's counts. Those of the loaded records are finer where the span is short and all records are there, and the only ones
+ * The bars of the receiver's counts. The bars of the loaded records are finer where the span is short and all records are there, and the only ones
  * where the receiver cannot count.
  */
 function drawingOf({ list, counts, filter }: HistogramProps): Drawing | undefined {

@@ -129,7 +129,7 @@ export class LogList {
     }
   }
 
-  /** Takes records that have arrived, oldest first. Those of before are passed over. */
+  /** Takes records that have arrived, oldest first. Records that are there already are passed over. */
   take(records: readonly LogRecord[]): void {
     if (this.#early !== undefined) {
       for (const record of records) this.#early.push(record)

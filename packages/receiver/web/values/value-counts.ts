@@ -17,7 +17,7 @@ export interface EventCounts {
   readonly steps: Map<number, number>
 }
 
-/** Counts of values by event: of all, and by step for a time range. Those that arrive are added. */
+/** Counts of values by event: of all, and by step for a time range. Values that arrive are added. */
 export class ValueCounts {
   readonly version = signal(0)
   readonly error = signal<string | undefined>(undefined)

@@ -17,7 +17,7 @@ export interface SavedView {
 /** The saved views of the receiver, by name, as they were when they were last asked for. */
 export const savedViews = signal<readonly SavedView[]>([])
 
-/** Asks for the saved views. Those that this browser has kept are moved to the receiver. */
+/** Asks for the saved views. Views that this browser has kept are moved to the receiver. */
 export async function readViews(): Promise<void> {
   try {
     await list()

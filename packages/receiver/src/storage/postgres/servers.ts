@@ -47,7 +47,7 @@ export class Servers {
   #last = 0
   #isProbing = false
   #isClosed = false
-  /** Those of all pools that are open. */
+  /** The connections of all open pools. */
   readonly #sockets = new Set<Socket>()
 
   /** @throws {TypeError} for a URL that cannot be used */

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -98,6 +99,14 @@ describe('sluice-receiver run', () => {
     expect(await asked.exit).toEqual([1, null])
     expect(await asked.stderr).toMatch(/^sluice-receiver: another program listens on 127\.0\.0\.1:18400;/)
     expect(await asked.stdout).toBe('')
+  })
+
+  it('keeps the status of a program that has removed the data folder', async () => {
+    const program = `require('node:fs').rmSync(${JSON.stringify(data.path)}, { recursive: true }); process.exit(3)`
+    const { exit, stderr } = run(['-e', program])
+    expect(await exit).toEqual([3, null])
+    expect(await stderr).toMatch(/\nsluice-receiver: run: the receiver did not end well: there is no store in /)
+    mkdirSync(data.path)
   })
 
   it('leaves variables alone that are set, and says where the records go', async () => {

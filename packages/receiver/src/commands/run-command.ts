@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
+import { reasonOf } from '../../../../src/errors/text-of.js'
 import { idOfKey, makeKey } from '../keys/keys.js'
 import { newPageAddress } from '../keys/page-sessions.js'
 import { scopes } from '../keys/scopes.js'
-import type { Options } from '../options/option-table.js'
+import { type Options, optionTable } from '../options/option-table.js'
 import { type Receiver, startReceiver } from '../receiver.js'
 import type { ReceiverError } from '../receiver-error.js'
 import { outliveReaders, say } from '../stderr.js'
@@ -29,7 +30,6 @@ interface Target {
   close(): Promise<void>
 }
 
-const usualPort = 18_400
 const project = 'demo'
 /** The receiver of another process looks for new keys each second. */
 const mostWaitMs = 5000
@@ -53,7 +53,8 @@ export async function runProgram(command: RunCommand): Promise<void> {
   const child = spawn(name, args, { stdio: 'inherit', env: { ...process.env, ...variablesFor(target) } })
   const stopForwarding = forwardSignals(child)
   const ended = await endOf(child)
-  await target.close()
+  // The program has ended, with a status that counts.
+  await target.close().catch((error) => say(`run: the receiver did not end well: ${reasonOf(error)}`))
   stopForwarding()
   endLike(ended, name)
 }
@@ -77,7 +78,7 @@ async function started(command: RunCommand): Promise<Receiver | undefined> {
   const { host, data, database, events, retain } = command
   const options = { host, data, database, events, retain, newKey: true }
   try {
-    return await startReceiver({ ...options, port: command.port ?? usualPort })
+    return await startReceiver({ ...options, port: command.port ?? optionTable.port.default })
   } catch (error) {
     const { code } = error as Partial<ReceiverError>
     if (code === 'DATA_IN_USE') return undefined

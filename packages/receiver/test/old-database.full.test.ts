@@ -121,7 +121,7 @@ describe('a database of the version with series', () => {
       expect(await ids(`logs/demo?appName=${encodeURIComponent('odd\0 ')}`)).toEqual([
         0,
         [],
-        `no record of bucket demo has appName odd\0 ; known: shop, odd\0 \ud800, web`,
+        `no record of bucket demo has appName odd\0 ; known: shop, odd\0 \ud800, web; did you mean odd\0 \ud800?`,
       ])
       expect(await ids('values/demo?eventId=1e21')).toEqual([1, [7], undefined])
       const { totals, list } = await read('logs/demo/counts?step=1m')

@@ -99,7 +99,9 @@ const places: Readonly<Record<string, string>> = {
   doctor: 'in sluice: npx sluice doctor',
   replay: 'in sluice: npx sluice replay',
   ship: 'in sluice-tools: npx sluice-tools ship',
+  track: 'in sluice-tools: npx sluice-tools track',
   migrate: 'in sluice-tools: npx sluice-tools migrate',
+  run: 'in sluice-receiver: npx sluice-receiver run',
   logs: 'in sluice-receiver: npx sluice-receiver logs',
   values: 'in sluice-receiver: npx sluice-receiver values',
 }

@@ -36,6 +36,21 @@ export interface EngineReporter extends Observer {
   tellAll(): void
 }
 
+function ignore(): void {}
+
+/** Reports nothing: the caller of the engine tells what has happened. */
+export const silentReporter: EngineReporter = {
+  dropped: ignore,
+  rejected: ignore,
+  paused: ignore,
+  outage: ignore,
+  resumed: ignore,
+  recovered: ignore,
+  misused: ignore,
+  ended: ignore,
+  tellAll: ignore,
+}
+
 /** The lanes of a configuration: one for each kind that has a bucket. */
 export function lanesOf(options: ResolvedOptions, kinds: readonly RecordKind[] = ['logs', 'values']): LaneName[] {
   const buckets = { logs: options.logBucket, values: options.valueBucket }

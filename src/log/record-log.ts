@@ -139,27 +139,16 @@ export class RecordLog implements SegmentLog, BoundedLog {
       if (first === undefined || !this.mayTake(first)) return
       // Where others have left memory for it, it may stand elsewhere now.
       const segment = this.#chain.seekReady()!
-      const from = segment.cursor
-      if (segment.sequenceOf(from) >= before) return
-      const count = this.#runAt(segment, from, { batch, most: most - batch.length, before })
-      if (count === 0) return
-      batch.addRun(segment, from, count)
-      this.mark(segment, from, count, inFlight)
+      const index = segment.cursor
+      if (segment.sequenceOf(index) >= before || !this.#takeRun(batch, { segment, index }, { most, before })) return
     }
   }
 
   /** The same for the records that are in memory, although older ones are not. */
   takeResident(batch: BatchSpace, most: number): void {
-    while (batch.length < most) {
-      const first = this.#chain.firstResident()
-      if (first === undefined) return
-      const { segment, index } = first
-      const before = Number.POSITIVE_INFINITY
-      const count = this.#runAt(segment, index, { batch, most: most - batch.length, before })
-      if (count === 0) return
-      batch.addRun(segment, index, count)
-      this.mark(segment, index, count, inFlight)
-    }
+    const all = { most, before: Number.POSITIVE_INFINITY }
+    for (let first = this.firstResident(); first !== undefined && batch.length < most; first = this.firstResident())
+      if (!this.#takeRun(batch, first, all)) return
   }
 
   /** True where the record is in memory, or may come back into it. Others leave for it, where they can. */
@@ -295,6 +284,19 @@ export class RecordLog implements SegmentLog, BoundedLog {
     const segment = this.#chain.open!
     this.#reserve(segment, this.#chain.staged)
     memory.copy(segment.memory, segment.at, at, at + this.#chain.staged)
+  }
+
+  /** Take the records from there on that can be taken in one go. False where the batch has no room for them. */
+  #takeRun(
+    batch: BatchSpace,
+    { segment, index }: Ref,
+    { most, before }: { readonly most: number; readonly before: number },
+  ): boolean {
+    const count = this.#runAt(segment, index, { batch, most: most - batch.length, before })
+    if (count === 0) return false
+    batch.addRun(segment, index, count)
+    this.mark(segment, index, count, inFlight)
+    return true
   }
 
   /** How many records from there on can be taken in one go. All of them are in memory, or none. */

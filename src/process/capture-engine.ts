@@ -1,13 +1,13 @@
 import type { Ledger } from '../delivery/ledger.js'
 import type { OutgoingBatch, Sender } from '../delivery/sender.js'
 import { Engine } from '../engine/engine.js'
-import type { EngineReporter } from '../engine/engine-setting.js'
+import { silentReporter } from '../engine/engine-setting.js'
 import { type Machine, thisMachine } from '../engine/machine.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { type Capture, captureChanges, currentCapture } from './capture.js'
 
-/** An engine for each set of options. A new capture starts with none. */
-let engines = new WeakMap<ResolvedOptions, Engine>()
+/** An engine for each set of options. A new capture starts with none: another copy of the package may have begun it. */
+let engines = new WeakMap<ResolvedOptions, CaptureEngine>()
 let changes = captureChanges()
 
 /** The engine whose records are captured; undefined while none are. */
@@ -18,25 +18,27 @@ export function captureEngine(options: ResolvedOptions): Engine | undefined {
     engines = new WeakMap()
     changes = captureChanges()
   }
-  let engine = engines.get(options)
-  if (engine === undefined) {
-    engine = new CaptureEngine(options, capture)
-    engines.set(options, engine)
-  }
+  const known = engines.get(options)
+  if (known?.capture === capture) return known
+  const engine = new CaptureEngine(options, capture)
+  engines.set(options, engine)
   return engine
 }
 
 /** An engine that delivers each record to a capture, within the call that logs it. It has nothing to close: a logger may go on after that. */
 class CaptureEngine extends Engine {
+  readonly capture: Capture
+
   constructor(options: ResolvedOptions, capture: Capture) {
     super(
       { ...options, logBucket: 'captured', valueBucket: 'captured', spoolDir: undefined },
       {
         machine: atOnce,
         sender: { sender: new CaptureSender(capture), startExit: () => undefined },
-        reporter: () => silent,
+        reporter: () => silentReporter,
       },
     )
+    this.capture = capture
   }
 
   override close(): Promise<Ledger> {
@@ -67,16 +69,3 @@ class CaptureSender implements Sender {
 
 const { service: _, ...machine } = thisMachine
 const atOnce: Machine = { ...machine, clock: { ...machine.clock, soon: (task) => task() } }
-
-function ignore(): void {}
-const silent: EngineReporter = {
-  rejected: ignore,
-  paused: ignore,
-  outage: ignore,
-  resumed: ignore,
-  recovered: ignore,
-  dropped: ignore,
-  misused: ignore,
-  ended: ignore,
-  tellAll: ignore,
-}

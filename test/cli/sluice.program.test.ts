@@ -51,6 +51,8 @@ describe('the program sluice', () => {
 
   it.each([
     [['ship', 'app.log'], 'ship is in sluice-tools: npx sluice-tools ship'],
+    [['track', '1001'], 'track is in sluice-tools: npx sluice-tools track'],
+    [['run', '--', 'node', 'app.js'], 'run is in sluice-receiver: npx sluice-receiver run'],
     [['migrate', 'a', '--project', 'p'], 'migrate is in sluice-tools: npx sluice-tools migrate'],
     [['logs', '--follow'], 'logs is in sluice-receiver: npx sluice-receiver logs'],
     [['values'], 'values is in sluice-receiver: npx sluice-receiver values'],

@@ -36,8 +36,9 @@ At the end of stdin, at SIGTERM and at Ctrl-C, it delivers what was read and the
 signal this takes at most SLUICE_SHUTDOWN_TIMEOUT_MS, and half a second more for the last lines
 of the program at the other end of the pipe. A second signal ends it at once. Without --state it
 does not remember what it has sent: started again on the same file, it sends all records again.
-With --state no line is lost by a restart. After kill -9 the lines of the last second are sent
-again, with the same idempotency keys: a service that honours these stores them once.
+With --state a restart loses no line of a file that is still there, uncompressed. After kill -9
+the lines of the last second are sent again, with the same idempotency keys: a service that
+honours these stores them once.
 
 Exit status: 0 every line was delivered, or is in the spool (SLUICE_SPOOL_DIR); 1 a record was
 rejected or dropped, or a file could not be read to its end; 2 the command line or the

@@ -3,7 +3,7 @@ import { jsonHelp } from '../../../../src/cli/output.js'
 import { Rejections } from '../../../../src/cli/rejections.js'
 import { droppedTotal } from '../../../../src/delivery/ledger.js'
 import { Engine } from '../../../../src/engine/engine.js'
-import type { EngineReporter } from '../../../../src/engine/engine-setting.js'
+import { type EngineReporter, silentReporter } from '../../../../src/engine/engine-setting.js'
 import { counted } from '../../../../src/errors/counted.js'
 import { resolve } from '../../../../src/options/resolve.js'
 import { reportMisspelt } from '../../../../src/process/configure.js'
@@ -68,7 +68,7 @@ export const track: Command<TrackArguments> = {
         : output.fail(1, 'Sluice is disabled (SLUICE_DISABLED): nothing is sent')
     }
     const rejections = new Rejections()
-    const reporter = (): EngineReporter => ({ ...silent, rejected: (_, { reason }) => rejections.add(reason) })
+    const reporter = (): EngineReporter => ({ ...silentReporter, rejected: (_, { reason }) => rejections.add(reason) })
     const engine = new Engine(
       { ...resolution.options, spoolDir: undefined, debug: false },
       { kinds: ['values'], reporter },
@@ -96,18 +96,4 @@ export const track: Command<TrackArguments> = {
 
 function isWhole(text: string, most: number): boolean {
   return /^\d{1,16}$/.test(text) && Number(text) <= most
-}
-
-function ignore(): void {}
-/** The summary says what has happened. */
-const silent: EngineReporter = {
-  dropped: ignore,
-  rejected: ignore,
-  paused: ignore,
-  outage: ignore,
-  resumed: ignore,
-  recovered: ignore,
-  misused: ignore,
-  ended: ignore,
-  tellAll: ignore,
 }

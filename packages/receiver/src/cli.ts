@@ -66,7 +66,7 @@ function greet(receiver: Receiver, { host, json, data, database }: Options): voi
   process.stdout.write(json ? `${JSON.stringify(facts)}\n` : greeting({ ...facts, data, database }))
 }
 
-/** The text that a person reads when the receiver is ready: the page, the new key, if there is one, the variables to set, and on a terminal the first code. */
+/** The text that a person reads when the receiver is ready: the page, the new key, if there is one, the variables to set and the first code. */
 function greeting({
   url,
   project,
@@ -93,7 +93,8 @@ Paste this where your application starts:
   export SLUICE_URL=${url}
   export SLUICE_API_KEY=${apiKey}
   export SLUICE_BUCKET=${project}
-${process.stdout.isTTY ? `\n${firstCode(process.cwd())}` : ''}`
+
+${firstCode(process.cwd())}`
 }
 
 /** With `--json`, stdout has the one line that a script reads. */

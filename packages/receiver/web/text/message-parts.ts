@@ -1,12 +1,5 @@
-/** A message, taken apart as the library put it together: text, context as JSON, stacks of errors. */
-export interface MessageParts {
-  readonly text: string
-  readonly context: Readonly<Record<string, unknown>> | undefined
-  readonly error: string
-}
+import { type MessageParts, splitMessage } from '../../src/storage/records/message-parts.js'
 
-const maxLines = 50
-const maxStarts = 20
 const remembered = new WeakMap<object, MessageParts>()
 
 /** The parts of a record's message. They are remembered as long as the record. */
@@ -17,46 +10,6 @@ export function partsOf(record: { readonly message: string }): MessageParts {
     remembered.set(record, parts)
   }
   return parts
-}
-
-/** Finds the context: an object in JSON at the end of one of the first lines. */
-function splitMessage(message: string): MessageParts {
-  let lineStart = 0
-  for (let line = 0; line < maxLines && lineStart <= message.length; line++) {
-    const found = message.indexOf('\n', lineStart)
-    const lineEnd = found === -1 ? message.length : found
-    if (message[lineEnd - 1] === '}') {
-      const start = contextStart(message, lineStart, lineEnd)
-      if (start !== undefined) {
-        return {
-          text: message.slice(0, start.at).trimEnd(),
-          context: start.context,
-          error: message.slice(lineEnd + 1),
-        }
-      }
-    }
-    lineStart = lineEnd + 1
-  }
-  const stack = /\n.*(?:\n.*){0,20}?\n {4}at /.exec(message)
-  if (stack === null) return { text: message, context: undefined, error: '' }
-  return { text: message.slice(0, stack.index), context: undefined, error: message.slice(stack.index + 1) }
-}
-
-function contextStart(message: string, from: number, to: number) {
-  let at = from
-  for (let tries = 0; tries < maxStarts; tries++) {
-    at = message.indexOf('{"', at)
-    if (at === -1 || at >= to) return undefined
-    if (at === from || message[at - 1] === ' ') {
-      try {
-        return { at, context: JSON.parse(message.slice(at, to)) as Record<string, unknown> }
-      } catch {
-        // A later brace may begin the context.
-      }
-    }
-    at++
-  }
-  return undefined
 }
 
 /** The value at a path such as `cart.items.0`, as the text that a filter compares; undefined if there is none. */

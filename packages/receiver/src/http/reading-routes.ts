@@ -8,6 +8,7 @@ import {
   countsQuerySchema,
   countsSchema,
 } from '../schemas/counts.js'
+import { msOf } from '../schemas/duration.js'
 import { pagedSchema } from '../schemas/envelopes.js'
 import { facetsSchema } from '../schemas/facets.js'
 import {
@@ -18,7 +19,6 @@ import {
   recordQuerySchema,
 } from '../schemas/record-queries.js'
 import { storedRecordSchemas } from '../schemas/records.js'
-import { msOf } from '../schemas/time.js'
 import type { RecordCounts, RecordKind, UnknownValue } from '../storage/record-storage.js'
 import { isNewestPage } from '../storage/records/field-conditions.js'
 import { earliestMs } from '../storage/records/record-times.js'

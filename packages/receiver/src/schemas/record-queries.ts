@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { levelNames } from '../../../../src/records/level.js'
 import type { RecordFilter, RecordKind } from '../storage/record-storage.js'
-import { msOf, utcTimeSchema } from './time.js'
+import { msOf } from './duration.js'
+import { utcTimeSchema } from './time.js'
 
 const wholeNumber = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 const words = { minLength: 1, maxLength: 1000 }

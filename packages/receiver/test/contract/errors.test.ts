@@ -22,7 +22,7 @@ function randomRecords(bucket: string, { count, seed }: { count: number; seed: n
     const stated = { level: 'error', message: `${'abcdefghi'[kind]} of ${below(1000)} failed` }
     const thrown = { level: ['error', 'warn', 'FATAL'][below(3)]!, message: `text ${below(100)} {"a":1}\n${stack}` }
     const record = {
-      timeStamp: startMs + version * hour + below(endMs - startMs - version * hour),
+      timeStamp: startMs + version * 20 * hour + below(endMs - startMs - version * 20 * hour),
       appName: ['shop', 'mail', 'a\0b'][below(3)]!,
       ...(below(3) === 0 ? {} : { env: ['prod', 'staging'][below(2)]! }),
       ...(kind < 6 && below(5) === 0 ? {} : { appVersion: `1.${version}` }),

@@ -170,7 +170,7 @@ function withPlaceholders(line: string): string {
   let text = line
   for (const [found, placeholder] of placeholders) text = text.replace(found, placeholder)
   if (/\d/.test(text)) for (const [found, placeholder] of placeholdersOfDigits) text = text.replace(found, placeholder)
-  return printable(text).trim().slice(0, maxMessage).toWellFormed()
+  return printable(text).replace(/\s+/g, ' ').trim().slice(0, maxMessage).toWellFormed()
 }
 
 /** Databases do not take every control character. */

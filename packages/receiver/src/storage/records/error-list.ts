@@ -83,19 +83,13 @@ export function errorParts(since: number, longest: number = dayMs): ErrorPart[] 
 export function answeredSteps(query: ErrorQuery, rows: readonly ErrorRow[]): AnsweredSteps {
   const found = rows.filter(({ kind }) => kind !== anyKind)
   const since = sinceOf(query)
-  const begin = since ?? found.reduce((least, { firstMs }) => Math.min(least, firstMs), latestMs)
+  const begin = since ?? found.reduce((least, { firstMs }) => Math.min(least, firstMs), query.nowMs)
   const end = since === undefined ? found.reduce((most, { lastMs }) => Math.max(most, lastMs), begin) : query.nowMs
   const longest = end - begin <= maxByMinute ? minuteMs : end - begin <= maxByHour ? hourMs : dayMs
-  const fromMs = Math.floor(begin / minuteMs) * minuteMs
+  const fromMs = since ?? Math.floor(begin / longest) * longest
   const lengthMs = Math.max(end - fromMs, 0) + 1
   const stepMs = Math.ceil(lengthMs / maxSteps / longest) * longest
-  const from = since ?? Math.floor(begin / longest) * longest
-  return {
-    fromMs: from,
-    stepMs,
-    number: Math.ceil((lengthMs + fromMs - from) / stepMs),
-    parts: errorParts(from, longest),
-  }
+  return { fromMs, stepMs, number: Math.ceil(lengthMs / stepMs), parts: errorParts(fromMs, longest) }
 }
 
 /** The answer. */

@@ -34,8 +34,9 @@ export function record(number) {
  *
  * @param {string} data folder of the store
  * @param {number} records
+ * @param {(number: number) => import('../dist/storage/record-storage.js').RecordFields} recordOf
  */
-export async function storeRecords(data, records) {
+export async function storeRecords(data, records, recordOf = record) {
   mkdirSync(data, { recursive: true })
   await new SqliteStorage(join(data, 'receiver.sqlite')).close()
   const database = openSqlite(join(data, 'receiver.sqlite'))
@@ -48,7 +49,7 @@ export async function storeRecords(data, records) {
   for (let number = stored; number < records; ) {
     const group = []
     for (; group.length < 5000 && number < records; number++) {
-      group.push(writtenRecord({ kind: 'logs', bucket: 'demo', idempotencyKey: undefined, record: record(number) }))
+      group.push(writtenRecord({ kind: 'logs', bucket: 'demo', idempotencyKey: undefined, record: recordOf(number) }))
     }
     database.exec('BEGIN')
     writer.write(group)
@@ -64,8 +65,9 @@ const dayMs = 86_400_000
  *
  * @param {string} url
  * @param {number} records
+ * @param {(number: number) => import('../dist/storage/record-storage.js').RecordFields} recordOf
  */
-export async function storeRecordsInDatabase(url, records) {
+export async function storeRecordsInDatabase(url, records, recordOf = record) {
   const storage = await PostgresStorage.open(url)
   await storage.projects.add('demo')
   const transactions = new Transactions(storage.servers, { deadlineMs: 600_000 })
@@ -87,7 +89,7 @@ export async function storeRecordsInDatabase(url, records) {
             kind: /** @type {const} */ ('logs'),
             bucket: 'demo',
             idempotencyKey: undefined,
-            record: record(number),
+            record: recordOf(number),
           })
         }
         await transactions.run((client) => writer.write(client, { records: group, writer: 9_000 + index }))

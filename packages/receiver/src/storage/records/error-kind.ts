@@ -146,6 +146,9 @@ function withoutHash(segment: string): string {
 
 /** Texts that stand for one thing each, and what takes their place. */
 const placeholders: readonly (readonly [RegExp, string])[] = [
+  // Colours of a terminal.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with one
+  [/\x1b\[[\d;]*m/g, ''],
   [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s?#"'<>]{1,300})[?#][^\s"'<>)]*/gi, '$1'],
   [/[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/g, '<email>'],
 ]

@@ -1,18 +1,8 @@
 import { createHash } from 'node:crypto'
 import { errorSeverity, severityOfName } from '../../../../../src/records/level.js'
-import type { RecordFields } from '../record-storage.js'
+import type { ErrorKind, RecordFields } from '../record-storage.js'
 
-/** What the records of one error have in common, whatever machine, version or request they are of. */
-export interface ErrorKind {
-  /** 16 hexadecimal digits, the same for the same three texts. */
-  readonly id: string
-  /** Name of the error's class; null where the record has no stack. */
-  readonly type: string | null
-  /** The first line, with placeholders for numbers, times, ids and addresses. */
-  readonly message: string
-  /** The first frame that is the application's own: function and file, without line. Null where there is none. */
-  readonly frame: string | null
-}
+export type { ErrorKind }
 
 /** So much of a first line is read, in characters. */
 const maxRead = 500

@@ -65,8 +65,8 @@ export function SearchBox({ bucket, rows, problem }: BoxProps) {
 
   const search = (value: string) => {
     clearTimeout(timer.current)
-    known.current = value
-    go({ text: value, around: undefined, id: undefined }, { replace: true })
+    known.current = value.trim()
+    go({ text: known.current, around: undefined, id: undefined }, { replace: true })
   }
   const type = (value: string) => {
     setTyped(value)

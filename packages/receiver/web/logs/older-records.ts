@@ -90,7 +90,7 @@ export async function findNewer({
 async function readPage(
   { bucket, filter, signal }: Search,
   numbers: Readonly<Record<string, number | undefined>>,
-): Promise<RecordPage<LogRecord> & { readonly incomplete?: true }> {
+): Promise<RecordPage<LogRecord>> {
   if (filter.problem !== undefined) return { total: 0, list: [] }
   const query = new URLSearchParams(filter.query)
   for (const [name, number] of Object.entries(numbers)) if (number !== undefined) query.set(name, String(number))

@@ -5,7 +5,7 @@ import { contextName, fieldNamed, withValue } from './written-query.js'
 
 /** A part of a query that a person may mean. */
 export interface Completion {
-  /** What it stands for: a key, a value or a word. */
+  /** The part of it that the list shows: a key, a value or a word. */
   readonly text: string
   /** What stands in the query then. */
   readonly written: string
@@ -74,13 +74,13 @@ function wordStart(query: string): number {
 
 function keysLike(word: string, { records }: Occurring): Completion[] {
   const wanted = plain(word)
-  const keyOf = (text: string, name: string): Completion => ({ text: `${text}:`, written: `${name}:`, isKey: true })
-  const own = ownKeys.filter((key) => key.startsWith(wanted)).map((key) => keyOf(key, key))
+  const keyOf = (name: string): Completion => ({ text: `${name}:`, written: `${name}:`, isKey: true })
+  const own = ownKeys.filter((key) => key.startsWith(wanted)).map(keyOf)
   const paths = [...contextCounts(records).keys()]
   const ofContext = bestOf(
     paths.map((path) => [path, 0]),
     wanted,
-  ).map(([path]) => keyOf(path, contextName(path)))
+  ).map(([path]) => keyOf(contextName(path)))
   return [...own, ...ofContext].slice(0, maxKeys)
 }
 
@@ -100,7 +100,7 @@ function valuesFor({ head, name, written, occurring }: Head): Completion[] {
   )) {
     const whole = withValue(head, text)
     if (whole === undefined || whole === head + written) continue
-    found.push({ text, written: whole, isKey: false, count: isTime ? undefined : count })
+    found.push({ text: whole.slice(head.length), written: whole, isKey: false, count: isTime ? undefined : count })
     if (found.length === maxValues) break
   }
   return found
@@ -125,12 +125,12 @@ function wordsLike(written: string, { records }: Occurring): Completion[] {
     .map(([text, count]) => ({ text, written: text, isKey: false, count }))
 }
 
-/** Texts that begin with the wanted one, then those that have it in them; frequent ones first. A line end cannot stand in the box. */
+/** Texts that begin with the wanted one, then those that have it in them; frequent ones first, then in the order of letters. A line end cannot stand in the box. */
 function bestOf(counts: Counts, wanted: string): (readonly [text: string, count: number])[] {
   const place = (text: string) => Number(!text.toLowerCase().startsWith(wanted))
   return [...counts]
     .filter(([text]) => text.toLowerCase().includes(wanted) && !/[\r\n]/.test(text))
-    .sort(([a, countA], [b, countB]) => place(a) - place(b) || countB - countA)
+    .sort(([a, countA], [b, countB]) => place(a) - place(b) || countB - countA || (a < b ? -1 : 1))
 }
 
 /** The beginning of a text as it is compared, without its quotation mark. */

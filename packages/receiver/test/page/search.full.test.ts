@@ -191,6 +191,7 @@ describe.skipIf(!canOpenPages)('the search of the logs', () => {
     const options = page.getByRole('listbox', { name: 'Completions' }).getByRole('option')
     await options.filter({ hasText: 'tenant:' }).click()
     await options.filter({ hasText: 'a-tenant' }).waitFor()
+    await page.keyboard.press('ArrowDown')
     const list = (await page.locator('.search .below').boundingBox())!
     expect(list.x).toBeGreaterThanOrEqual(0)
     expect(list.x + list.width).toBeLessThanOrEqual(360)

@@ -101,7 +101,9 @@ export function LogsPage({ feed, bucket }: LogsProps) {
       <div class={id === undefined ? 'split' : 'split open'}>
         <div class="list">
           <SearchState />
-          {isEmpty && filter.problem === undefined && <Nothing hasWords={text !== ''} />}
+          {isEmpty && filter.problem === undefined && (
+            <Nothing hasWord={/(^|[\s(])[\p{L}\p{N}]+(?=[\s)]|$)/u.test(text)} />
+          )}
           <LogTable list={list} source={source} current={cursor.value} onOpen={open} />
           <Waiting />
         </div>
@@ -111,13 +113,13 @@ export function LogsPage({ feed, bucket }: LogsProps) {
   )
 }
 
-function Nothing({ hasWords }: { readonly hasWords: boolean }) {
+function Nothing({ hasWord }: { readonly hasWord: boolean }) {
   const hint = list.hint.value
   return (
     <div class="nothing">
       <p>No record matches. New ones that match appear here.</p>
       {hint !== undefined && <p>{visible(hint)}</p>}
-      {hint === undefined && hasWords && (
+      {hint === undefined && hasWord && (
         <p>
           Search takes whole words: <code>check*</code> finds those that begin with <code>check</code>.
         </p>

@@ -1,5 +1,6 @@
 import { wordsIn } from '../../src/storage/records/words.js'
 import { contextCounts, type Facets } from '../logs/facets.js'
+import { partsOf } from '../text/message-parts.js'
 import type { Occurring } from './occurring.js'
 import { contextName, fieldNamed, withValue } from './written-query.js'
 
@@ -33,7 +34,7 @@ const facetNames: Readonly<Record<string, keyof Facets>> = {
 }
 const ownKeys = ['level', 'app', 'env', 'host', 'version', 'event', 'since', 'until']
 const ages = ['15m', '1h', '24h', '7d']
-const maxKeys = 8
+const maxKeys = 12
 const maxValues = 8
 const maxWords = 4
 /** A list is made when this many letters of a key or a word are written. */
@@ -117,9 +118,11 @@ function wordsLike(written: string, { records }: Occurring): Completion[] {
   const [word, ...others] = wordsIn(written)
   if (word === undefined || others.length > 0 || !/^[\p{L}\p{N}\p{M}]+$/u.test(written)) return []
   const counts = new Map<string, number>()
-  for (const { message } of records)
-    for (const each of new Set(wordsIn(message)))
+  for (const record of records) {
+    const { text, error } = partsOf(record)
+    for (const each of new Set(wordsIn(`${text} ${error.split('\n', 1)[0]}`)))
       if (each !== word && each.startsWith(word)) counts.set(each, (counts.get(each) ?? 0) + 1)
+  }
   return bestOf(counts, word)
     .slice(0, maxWords)
     .map(([text, count]) => ({ text, written: text, isKey: false, count }))

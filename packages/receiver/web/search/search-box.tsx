@@ -173,9 +173,11 @@ interface ListProps {
 }
 
 function List({ list, at, onTake }: ListProps) {
+  const listbox = useRef<HTMLDivElement>(null)
+  useEffect(() => listbox.current!.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
   return (
     <>
-      <div id="completions" role="listbox" aria-label="Completions">
+      <div ref={listbox} id="completions" role="listbox" aria-label="Completions">
         {list.map((completion, index) => {
           const { text, written, isKey, count } = completion
           return (

@@ -183,6 +183,56 @@ describe.skipIf(!canOpenPages)('the search of the logs', () => {
     await line.waitFor({ state: 'detached' })
   })
 
+  it('of a link that is wrong shows nothing and asks nobody, until it is mended', async () => {
+    const { page, logger } = await openPage()
+    const log = logger()
+    log.warn('late')
+    await rowsAre(page, 1)
+    const asked: string[] = []
+    page.on('request', (request) => {
+      // Account asks for reports of the library.
+      if (/api\/(logs|facets)(?!.*sluice)/.test(request.url())) asked.push(request.url())
+    })
+    await page.goto(new URL('#logs?q=level:', page.url()).href)
+    await page.reload()
+    await page.locator('.wrong').getByText('expected a value after "level:" at 7').waitFor()
+    log.warn('later')
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByRole('row', { name: 'shop 1' }).waitFor()
+    await page.goBack()
+    await page.locator('.wrong').waitFor()
+    expect(await rows(page).count()).toBe(0)
+    expect(await page.getByText('No record').count()).toBe(0)
+    expect(asked).toEqual([])
+    await searchBox(page).fill('level:warn')
+    await rowsAre(page, 2)
+  })
+
+  it('can be begun from the details of a record by each value that it can find', async () => {
+    const { page, logger } = await openPage()
+    const many = Object.fromEntries(Array.from({ length: 62 }, (_, number) => [`n${number}`, number]))
+    logger().info({ long: 'x'.repeat(300), list: ['first', 'second'], ...many, last: 'z' }, 'found')
+    logger().info({ list: ['other', 'first'], 'a.b': 1 }, 'like it')
+    await rowsAre(page, 2)
+    await row(page, 'found').click()
+    const tree = page.getByRole('region', { name: 'Context' })
+    await tree.getByText('n61').waitFor()
+    const line = (name: string) => tree.locator('.leaf', { hasText: name })
+    for (const [name, buttons] of [
+      ['long', 0],
+      ['n60', 2],
+      ['last', 0],
+    ] as const)
+      expect(await line(name).getByRole('button').count(), name).toBe(buttons)
+    await line('first').getByRole('button', { name: 'Only this context.list' }).click()
+    await page.waitForURL(/only=context.list%3Afirst$/)
+    await rowsAre(page, 2)
+    await row(page, 'found').click()
+    await line('second').getByRole('button', { name: 'Not this context.list' }).click()
+    await rowsAre(page, 1)
+    await row(page, 'like it').waitFor()
+  })
+
   it('can be used in a narrow window, and by the mouse', async () => {
     const { page, logger } = await openPage({ viewport: { width: 360, height: 700 } })
     logger().info({ tenant: 'a-tenant-with-a-rather-long-name-without-a-space-in-it' }, 'ready')

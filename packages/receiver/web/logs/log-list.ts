@@ -184,6 +184,7 @@ export class LogList {
 
   async #readGap({ signal }: AbortController): Promise<void> {
     const source = this.#source!
+    if (source.filter.problem !== undefined) return
     if (this.error.value !== undefined) return await this.load(source)
     const all = { query: new URLSearchParams(), matches: () => true }
     const newest = await findOlder({ bucket: source.bucket, filter: all, enough: 1, signal })

@@ -54,10 +54,10 @@ describe.skipIf(!canOpenPages)('the search of the logs', () => {
     await rowsAre(page, 4)
     const box = searchBox(page)
     const options = page.getByRole('listbox', { name: 'Completions' }).getByRole('option')
-    await box.pressSequentially('met')
-    await expect.poll(() => options.allTextContents()).toEqual(['req.method: ', 'method 4'])
+    await box.pressSequentially('re')
+    await expect.poll(() => options.allTextContents()).toEqual(['req.method: ', 'request 4'])
     await page.keyboard.press('Enter')
-    await page.waitForURL(/q=met$/)
+    await page.waitForURL(/q=re$/)
     await rowsAre(page, 0)
     expect(await options.count()).toBe(0)
 

@@ -1,6 +1,7 @@
 import { failureWords } from '../../../../src/cli/next-step.js'
 import { ApiError } from '../../../../src/content/api-error.js'
 import { reasonOf } from '../../../../src/errors/text-of.js'
+import { describeError } from '../../../../src/http/describe-error.js'
 import type { ResolvedClientOptions } from '../../../../src/options/client-options.js'
 import { ReadingRequests } from '../client/reading-requests.js'
 import type { Source } from '../mcp/server.js'
@@ -64,8 +65,9 @@ async function joined(store: StoreCommand): Promise<JoinedReceiver> {
     return await joinReceiver(store, { name: 'mcp', scopes: ['read'] })
   } catch (error) {
     const toDo = 'start one with npx sluice-receiver, or set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET'
+    const { cause = error } = error as Error
     const place = store.database === undefined ? store.data : 'the database'
-    throw new Error(`no receiver runs on ${place} (${reasonOf(error)}): ${toDo}`)
+    throw new Error(`no receiver runs on ${place} (${describeError(cause)}): ${toDo}`)
   }
 }
 

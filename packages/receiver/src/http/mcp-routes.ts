@@ -52,7 +52,9 @@ export function mcpRoutes(app: FastifyInstance, access: Access): void {
       ...(authorization === undefined ? {} : { authorization }),
     }
     return {
-      async ask(path, signal) {
+      async ask(path, ended) {
+        // Each question listens to a signal of its own: a tool may have many.
+        const signal = AbortSignal.any([ended])
         const { statusCode, body } = await app.inject({ url: path, headers: credentials, remoteAddress: ip, signal })
         const read = JSON.parse(body) as Refused & Readonly<Record<string, unknown>>
         if (statusCode === 200) return read

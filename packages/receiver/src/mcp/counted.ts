@@ -21,9 +21,9 @@ export function countsOf(body: Body): Counts {
   return body as object as Counts
 }
 
-/** Values with their numbers, the most frequent first. */
+/** Values with their numbers, the most frequent first. Stores order equal ones as they like. */
 export function pairsOf(counts: Readonly<Record<string, number>>): (readonly [string, number])[] {
-  return Object.entries(counts).sort(([, a], [, b]) => b - a)
+  return Object.entries(counts).sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
 }
 
 /** The most frequent values in words. */

@@ -7,7 +7,7 @@ import type { Tls } from './http/server.js'
 import { optionTable } from './options/option-table.js'
 import { duration, pageName } from './options/option-value.js'
 import { ReceiverError } from './receiver-error.js'
-import { msOf } from './schemas/time.js'
+import { msOf } from './schemas/duration.js'
 
 /** Address, data folder and limits of a receiver. */
 export interface ReceiverOptions {

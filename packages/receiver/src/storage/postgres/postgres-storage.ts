@@ -12,6 +12,7 @@ import { SessionTable } from '../tables/session-table.js'
 import { ViewTable } from '../tables/view-table.js'
 import { forgetAttempts, PostgresAttempts } from './attempts.js'
 import { Days } from './days.js'
+import { Hurry } from './hurry.js'
 import { asking, type Database, PostgresRows } from './postgres-rows.js'
 import { RecordAppends } from './record-appends.js'
 import { firstIdOf } from './record-ids.js'
@@ -61,10 +62,13 @@ export class PostgresStorage implements Storage {
     const nowMs = () => slot.nowMs()
     const days = new Days(servers, transactions)
     const appends = new RecordAppends({ transactions, days, slot })
-    const searching = (signal: AbortSignal | undefined) => new RecordReader(asking(servers.searching(signal)), days)
+    const searching = (signal: AbortSignal | undefined, ms?: number) => {
+      const hurry = ms === undefined ? undefined : new Hurry(servers, { ms, signal })
+      return new RecordReader(asking(servers.searching(signal)), { days, hurry })
+    }
     const reader = new RecordReader(
       asking((text, values) => servers.read(text, values)),
-      days,
+      { days },
     )
     const tail = new RecordTail(servers, { store, nowMs })
     this.store = store
@@ -78,7 +82,7 @@ export class PostgresStorage implements Storage {
       repeated: (bucket) => appends.repeated(bucket),
       onCommit: (listener) => appends.onCommit(listener),
       othersMs,
-      read: (query, signal) => (isNewestPage(query) ? reader : searching(signal)).read(query),
+      read: (query, signal) => (isNewestPage(query) ? reader : searching(signal, query.patienceMs)).read(query),
       facets: (query, signal) => searching(signal).facets(query),
       counts: (query, signal) => searching(signal).counts(query),
       position: (query) => tail.position(query),

@@ -1,22 +1,17 @@
-import type { FieldCondition } from '../records/field-conditions.js'
-import type { FilterConditions } from '../records/filter-conditions.js'
-import { type Phrase, wordsIn } from '../records/words.js'
+import type { RecordFields } from '../record-storage.js'
+import { wordsIn } from '../records/words.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
 import { lastGivenId } from './record-ids.js'
+import { labelsOf } from './text-labels.js'
 
 /** Number of records that one step indexes. */
 const step = 2_000
 /** Changes whenever the index gets other columns, labels, words or parts. An index of another shape is made again. */
-const shape = 2
+const shape = 3
 /** A part has at least this number of records before another begins. */
 const minPart = 20_000
 /** A part has at least this share of all records before another begins: so there are few parts. */
 const partShare = 1 / 8
-/** Longer values are cut, in characters of their JSON. Rows must be checked again for those. */
-const maxValueLength = 100
-/** Prefix of the labels of each field. */
-const letters = { level: 'v', eventId: 'i', appName: 'a', env: 'e', machineName: 'm', appVersion: 'r' } as const
-
 /** A table of the index, and the ids of the records that it has or had. */
 export interface Part {
   readonly name: string
@@ -25,12 +20,11 @@ export interface Part {
 }
 
 /**
- * The words of all messages and the values of the fields that queries filter by, in a separate database that is built from the records. It
+ * The words of all messages, and labels for what queries find records by, in a separate database that is built from the records. It
  * follows them in steps, so that no write waits for the index.
  *
- * A record has the label `l3` of its lane, and one for each field: `l3a2273686F7022` is `"shop"`, the name of the application in lane 3. The
- * index stores no text, only the positions of words. Its row ids are negative record ids: the index is fast in rising order only, and queries
- * want the newest records first.
+ * The index stores no text, only the positions of words and labels. Its row ids are negative record ids: the index is fast in rising order
+ * only, and queries want the newest records first.
  *
  * Its rows cannot be deleted. So the index of a store that forgets records has parts, each a table with the next ids, and a part goes when all
  * its records are gone. A store that has never forgotten any has one part.
@@ -45,7 +39,6 @@ export class TextIndex {
   constructor(database: Database, path: string) {
     this.#database = database
     database.prepare('ATTACH ? AS texts').run(path)
-    database.function('words_of', { deterministic: true }, wordsOfJson)
     database.exec('PRAGMA texts.journal_mode = WAL; PRAGMA texts.synchronous = NORMAL')
     if (!this.#belongs()) this.#begin()
     this.#next = database.prepare(
@@ -99,21 +92,15 @@ export class TextIndex {
   }
 
   #addTo(part: string, { first, last }: { readonly first: number; readonly last: number }): void {
-    const fields = Object.keys(letters) as (keyof typeof letters)[]
-    const labels = fields.map(
-      (field) =>
-        `iif(${field} IS NULL, '', ' l' || lane || '${letters[field]}' || hex(substr(${field}, 1, ${maxValueLength})))`,
-    )
     // Rows go in by rising row id. In any other order SQLite writes each row on its own.
-    this.#database
-      .prepare(
-        `INSERT INTO texts.${part} (rowid, message, labels)
-         SELECT -id, words_of(message), 'l' || lane || ${labels.join(' || ')} FROM (
-           SELECT id, lane, record -> '$.message' AS message, ${fields.map((field) => `record -> '$.${field}' AS ${field}`).join(', ')}
-             FROM main.records WHERE id BETWEEN ? AND ?)
-         ORDER BY id DESC`,
-      )
-      .run(first, last)
+    const rows = this.#database.prepare(
+      'SELECT id, lane, record FROM main.records WHERE id BETWEEN ? AND ? ORDER BY id DESC',
+    )
+    const insert = this.#database.prepare(`INSERT INTO texts.${part} (rowid, message, labels) VALUES (?, ?, ?)`)
+    for (const { id, lane, record } of rows.iterate(first, last) as Iterable<Row>) {
+      const fields = JSON.parse(record) as RecordFields
+      insert.run(-id, wordsIn(fields.message ?? '').join(' '), labelsOf(lane, fields))
+    }
   }
 
   #hasRecords({ first, last }: Part): boolean {
@@ -176,35 +163,9 @@ function createPart(name: string): string {
   return `CREATE VIRTUAL TABLE texts.${name} USING fts5(message, labels, content = '', columnsize = 0)`
 }
 
-/** The query of the text index for the records of a lane. */
-export function matchOf(lane: number, { wanted, unwanted }: FilterConditions): string {
-  const labelled = ({ field, values }: FieldCondition) =>
-    values.map((value) => `labels : l${lane}${letters[field]}${hexOf(value)}`).join(' OR ')
-  const quoted = (phrase: Phrase) => `message : "${phrase.join(' ')}"`
-  const all = wanted.fields.map((condition) => `(${labelled(condition)})`)
-  // A label of a field is one of the lane, too.
-  if (all.length === 0) all.push(`labels : l${lane}`)
-  all.push(...wanted.phrases.map(quoted))
-  // A label that is cut stands for other values, too: those rows are checked.
-  const none = unwanted.fields
-    .map(({ values, ...condition }) => labelled({ ...condition, values: values.filter((value) => !isCut(value)) }))
-    .filter((labels) => labels !== '')
-  none.push(...unwanted.phrases.map(quoted))
-  const found = `(${all.join(' AND ')})`
-  return none.length === 0 ? found : `${found} NOT (${none.join(' OR ')})`
-}
-
-/** True for a value, as JSON, that its label does not tell from all others. */
-export function isCut(value: string): boolean {
-  return value.length > maxValueLength
-}
-
-/** Characters are counted as SQLite counts them. */
-function hexOf(value: string): string {
-  return Buffer.from([...value].slice(0, maxValueLength).join('')).toString('hex')
-}
-
-/** @param json the message as JSON: there is no NUL in it */
-function wordsOfJson(json: string | null): string | null {
-  return json === null ? null : wordsIn(String(JSON.parse(json))).join(' ')
+interface Row {
+  readonly id: number
+  readonly lane: number
+  /** JSON. */
+  readonly record: string
 }

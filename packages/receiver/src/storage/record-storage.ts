@@ -45,6 +45,8 @@ export interface RecordFilter {
   readonly minLevel?: LevelName | undefined
   /** None of these. */
   readonly notLevels?: readonly string[] | undefined
+  /** A level of each of these ranges. No record needs to have any of them, so that none is missed. */
+  readonly levelRanges?: readonly (readonly string[])[] | undefined
   readonly eventId?: number | undefined
   readonly appName?: string | undefined
   readonly env?: string | undefined

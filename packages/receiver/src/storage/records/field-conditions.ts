@@ -14,11 +14,12 @@ export interface FieldCondition {
 
 /** The conditions of a filter, except words and times. */
 export function fieldConditions(filter: RecordFilter): FieldCondition[] {
-  const { levels, minLevel, notLevels } = filter
+  const { levels, minLevel, notLevels, levelRanges = [] } = filter
   const conditions: FieldCondition[] = []
   if (levels !== undefined) conditions.push({ field: 'level', values: jsonOf(levels) })
   if (minLevel !== undefined) conditions.push({ field: 'level', values: jsonOf(levelsFrom(minLevel)) })
   if (notLevels !== undefined) conditions.push({ field: 'level', values: jsonOf(notLevels), not: true })
+  for (const range of levelRanges) conditions.push({ field: 'level', values: jsonOf(range) })
   for (const field of exactFields) {
     const value = filter[field]
     if (value !== undefined) conditions.push({ field, values: jsonOf([value]) })

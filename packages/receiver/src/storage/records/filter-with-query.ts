@@ -31,7 +31,7 @@ function mergedWith(filter: RecordFilter, query: Query): RecordFilter | undefine
   }
   if (query.type !== 'value' || query.field.startsWith('.')) return undefined
   const values = query.values.map((json) => JSON.parse(json))
-  if (query.field === 'level') return filter.levels === undefined ? { ...filter, levels: values } : undefined
+  if (query.field === 'level') return { ...filter, levelRanges: [...(filter.levelRanges ?? []), values] }
   const field = query.field as 'eventId' | 'appName' | 'env' | 'machineName' | 'appVersion'
   return filter[field] === undefined && values.length === 1 ? { ...filter, [field]: values[0] } : undefined
 }

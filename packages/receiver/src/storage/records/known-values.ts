@@ -24,18 +24,15 @@ export interface KnownNames {
 
 /** The conditions whose values may be unknown. */
 export function namedConditions(query: RecordQuery): FieldCondition[] {
-  return fieldConditions({ ...query, minLevel: undefined, notLevels: undefined })
+  return fieldConditions({ ...query, minLevel: undefined, notLevels: undefined, levelRanges: undefined })
 }
 
 /** The values of a condition that the tables do not know. */
 export function candidates({ field, values }: FieldCondition, { names, isComplete }: KnownNames): Candidate[] {
   const known = new Set(names)
-  // A query asks for a level in each way in which loggers write it.
-  const hasKnownCase = (json: string) =>
-    field === 'level' && values.some((each) => known.has(each) && isSame(each, json))
   const shown = field === 'eventId' || !isComplete ? [] : names.slice(0, maxShown)
   return values
-    .filter((json) => !known.has(json) && !hasKnownCase(json))
+    .filter((json) => !known.has(json))
     .map((json) => {
       const value = JSON.parse(json) as string | number
       return {
@@ -44,8 +41,4 @@ export function candidates({ field, values }: FieldCondition, { names, isComplet
         isCertain: isComplete && json.length <= maxNameLength,
       }
     })
-}
-
-function isSame(a: string, b: string): boolean {
-  return a.toLowerCase() === b.toLowerCase()
 }

@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { reasonOf } from '../../../../src/errors/text-of.js'
 import type { Source } from '../mcp/server.js'
 import { ToolError } from '../mcp/tool.js'
 import type { Access } from './access.js'
@@ -55,7 +56,11 @@ export function mcpRoutes(app: FastifyInstance, access: Access): void {
       async ask(path, ended) {
         // Each question listens to a signal of its own: a tool may have many.
         const signal = AbortSignal.any([ended])
-        const { statusCode, body } = await app.inject({ url: path, headers: credentials, remoteAddress: ip, signal })
+        const { statusCode, body } = await app
+          .inject({ url: path, headers: credentials, remoteAddress: ip, signal })
+          .catch((error) => {
+            throw new ToolError(`the receiver ends: ${reasonOf(error)}`)
+          })
         const read = JSON.parse(body) as Refused & Readonly<Record<string, unknown>>
         if (statusCode === 200) return read
         const reasons = [...(read.errors ?? []), ...(read.validationErrors ?? [])].map(({ message }) => message)

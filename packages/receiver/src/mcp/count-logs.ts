@@ -107,11 +107,16 @@ async function countsOfField(
   const values = pairsOf(facetOf(facets, facet)).map(([value]) => value)
   const frequent = values.slice(0, maxValues)
   const merged = new Merged()
-  for (const value of frequent) merged.add(value, await countsBy({ [filter]: value }, asked, receiver))
-  const left = values.length - frequent.length
+  const untilMs = performance.now() + maxMs
+  let left = values.length
+  for (const value of frequent) {
+    if (performance.now() > untilMs) break
+    merged.add(value, await countsBy({ [filter]: value }, asked, receiver))
+    left--
+  }
   const notes = [
     `Each ${by} of the newest 10,000 such records is counted; others are not.`,
-    ...(left === 0 ? [] : [`${left} rarer values are left out.`]),
+    ...(left === 0 ? [] : [`${left} rarer values are left out: narrow q to see them.`]),
   ]
   return { counts: merged.counts(asked.step !== undefined), notes }
 }
@@ -155,3 +160,5 @@ class Merged {
 
 /** Each is a search of its own. */
 const maxValues = 12
+/** A slow search takes seconds, and clients wait a minute. */
+const maxMs = 20_000

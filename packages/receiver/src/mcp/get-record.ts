@@ -31,7 +31,7 @@ export const getRecord = tool({
     if (from === 0 && around > 0) {
       const newer = await newerThan(record, { around, receiver })
       const older = await olderThan(record, { around, receiver })
-      addAround(answer, { newer, older })
+      addAround(answer, { newer, older, host: record.machineName === undefined ? '' : ' and host' })
     }
     return answer.text(next, next === undefined ? undefined : 'The cursor shows the rest of the message.')
   },
@@ -81,10 +81,10 @@ interface Neighbours {
   readonly older: readonly LogRecord[]
 }
 
-function addAround(answer: Answer, neighbours: Neighbours): void {
+function addAround(answer: Answer, { host, ...neighbours }: Neighbours & { readonly host: '' | ' and host' }): void {
   const { newer, older } = nearest(neighbours, answer.room)
   for (const [side, records] of Object.entries({ newer, older })) {
-    if (records.length > 0) answer.add(`${side}, of the same application and host:`)
+    if (records.length > 0) answer.add(`${side}, of the same application${host}:`)
     for (const record of records) answer.add(aroundLine(record))
   }
 }

@@ -49,4 +49,4 @@ function cutShort(next: number): string {
 
 /** As many as one answer shows, about. A page of the API has up to 1 MiB a record. */
 const pageRecords = 25
-const maxMessageBytes = 300
+const maxMessageBytes = 400

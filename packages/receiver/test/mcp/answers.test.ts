@@ -70,8 +70,8 @@ describe('an answer', () => {
     const { list } = (await receiver.call('GET', '/api/logs/long?limit=1&before=500')).body
     const { text, bytes } = await assistant.ask('get_record', { bucket: 'long', id: list[0].id, around: 10 })
     expect(bytes).toBeLessThanOrEqual(maxBytes)
-    expect(text).toContain('\nnewer, of the same application and host:\n')
-    expect(text).toContain('\nolder, of the same application and host:\n')
+    expect(text).toContain('\nnewer, of the same application:\n')
+    expect(text).toContain('\nolder, of the same application:\n')
   })
 
   it('shows a long message in parts', async () => {

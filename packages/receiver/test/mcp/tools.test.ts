@@ -173,6 +173,14 @@ describe.each(Object.entries(ways))('over %s', (_, reach) => {
     expect(await assistant.ask(name, given)).toMatchObject({ text, isError: true })
   })
 
+  it('passes on what is wrong with q', async () => {
+    for (const name of ['search_logs', 'count_logs']) {
+      const { text, isError } = await assistant.ask(name, { q: 'level:' })
+      expect(isError).toBe(true)
+      expect(text).toContain('q: expected a value after "level:" at 7')
+    }
+  })
+
   it('takes numbers as texts and texts as numbers, and an empty text for nothing, as models write them', async () => {
     expect(await assistant.lines('search_logs', { q: '', limit: '1', cursor: 3 })).toEqual([
       'Log records, newest first:',

@@ -27,8 +27,6 @@ export class Searches {
     const end = new AbortController()
     const gone = new Error('the client has gone')
     reply.raw.once('close', () => end.abort(gone))
-    // So ends a question of the receiver to itself.
-    request.raw.once('error', () => end.abort(gone))
     if (!(await this.#turn(owner, end.signal))) return refused(503, gone.message)
     const late = new Error(
       `the search took more than ${deadlineMs / 1000} s: narrow it, for example by since and until`,

@@ -44,9 +44,21 @@ export class Answer {
 /** An answer with the items that it has room for. The cursor is the number of those before the next one. */
 export function listed<Item>(
   answer: Answer,
-  { items, from, limit, lineOf }: { items: readonly Item[]; from: number; limit: number; lineOf(item: Item): string },
+  {
+    items,
+    from,
+    limit,
+    lineOf,
+    notes = [],
+  }: {
+    readonly items: readonly Item[]
+    readonly from: number
+    readonly limit: number
+    lineOf(item: Item): string
+    readonly notes?: readonly string[]
+  },
 ): string {
   let at = from
   while (at < items.length && at < from + limit && answer.add(lineOf(items[at]!))) at++
-  return answer.text(at < items.length ? at : undefined)
+  return answer.text(at < items.length ? at : undefined, ...notes)
 }

@@ -23,7 +23,12 @@ export const listErrors = tool({
     const from = Number(cursor ?? 0)
     const asked = queryOf({ since, app, env, limit: Math.min(from + limit + 1, mostKinds) })
     const { total, list } = (await ask(`/api/logs/${bucket}/errors${asked}`)) as object as Errors
-    return listed(new Answer(`Kinds of errors, ${total} in all:`), { items: list, from, limit, lineOf })
+    const answer = new Answer(`Kinds of errors, ${total} in all, the most frequent first:`)
+    const isLast = from + limit >= list.length && total > list.length
+    const notes = isLast
+      ? [`Only the ${list.length} most frequent are listed: ask by app, env or since for others.`]
+      : []
+    return listed(answer, { items: list, from, limit, lineOf, notes })
   },
 })
 
@@ -79,4 +84,4 @@ function namesOf(names: readonly string[]): string {
 
 const maxBytes = 200
 const maxNames = 6
-const mostKinds = 1000
+const mostKinds = 100

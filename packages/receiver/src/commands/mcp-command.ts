@@ -35,6 +35,8 @@ export async function serveMcp(command: McpCommand): Promise<number> {
     say(`mcp: ${reasonOf(error)}`)
     return 2
   }
+  if (process.stdin.isTTY)
+    say('mcp: an editor starts this command and speaks to it; Ctrl-C ends it. See docs/agents.md of sluice')
   const requests = new ReadingRequests(target.options)
   const ending = new AbortController()
   const { connectStdio } = await import('../mcp/stdio-connection.js')

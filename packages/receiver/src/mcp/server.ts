@@ -1,6 +1,7 @@
 import { type CallToolResult, Server } from '@modelcontextprotocol/server'
 import { Type } from '@sinclair/typebox'
 import { unknownName } from '../../../../src/cli/command.js'
+import { oneLine } from '../../../../src/errors/text-of.js'
 import { version } from '../version.js'
 import { visible } from '../visible.js'
 import { countEvents } from './count-events.js'
@@ -49,7 +50,7 @@ export function toolServer(source: Source): Server {
       return textResult(await answerOf(params, { source, signal }))
     } catch (error) {
       if (!(error instanceof ToolError)) throw error
-      return { ...textResult(visible(error.message)), isError: true }
+      return { ...textResult(oneLine(visible(error.message))), isError: true }
     }
   })
   return server

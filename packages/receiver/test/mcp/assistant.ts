@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
@@ -71,7 +72,7 @@ export async function overStdio(variables: Record<string, string>, ...args: read
     env: { ...others, ...variables },
     stderr: 'pipe',
   })
-  const stderr = text(transport.stderr!)
+  const stderr = text(transport.stderr as Readable)
   const client = new Client(about)
   await client.connect(transport)
   return Object.assign(new Assistant(client), { stderr, pid: transport.pid! })

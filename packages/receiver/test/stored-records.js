@@ -29,13 +29,29 @@ export function record(number) {
   }
 }
 
+/** A record whose message has a context. @param {number} number */
+export function recordWithContext(number) {
+  const scattered = (number * 2_654_435_761) % 4_294_967_296
+  const plain = record(number)
+  const context = {
+    reqId: `req-${scattered.toString(36)}`,
+    req: { method: number % 5 === 0 ? 'POST' : 'GET', url: `/orders/${scattered % 99_991}` },
+    res: { statusCode: plain.level === 'error' ? 503 : number % 40 === 9 ? 404 : 200 },
+    responseTime: scattered % 300,
+    user: number % 3 === 0 ? undefined : { id: `c${scattered % 100_003}` },
+    batch: number % 1000 === 5 ? scattered : undefined,
+  }
+  return { ...plain, message: `request completed ${JSON.stringify(context)}` }
+}
+
 /**
  * Write logs into a store of the receiver, until it has so many.
  *
  * @param {string} data folder of the store
  * @param {number} records
+ * @param {(number: number) => ReturnType<typeof record>} [recordOf]
  */
-export async function storeRecords(data, records) {
+export async function storeRecords(data, records, recordOf = record) {
   mkdirSync(data, { recursive: true })
   await new SqliteStorage(join(data, 'receiver.sqlite')).close()
   const database = openSqlite(join(data, 'receiver.sqlite'))
@@ -48,7 +64,7 @@ export async function storeRecords(data, records) {
   for (let number = stored; number < records; ) {
     const group = []
     for (; group.length < 5000 && number < records; number++) {
-      group.push(writtenRecord({ kind: 'logs', bucket: 'demo', idempotencyKey: undefined, record: record(number) }))
+      group.push(writtenRecord({ kind: 'logs', bucket: 'demo', idempotencyKey: undefined, record: recordOf(number) }))
     }
     database.exec('BEGIN')
     writer.write(group)

@@ -32,7 +32,7 @@ const defaultLimit = 100
 /** Facets count the newest records only, so that their cost has a limit. */
 const maxFacetRecords = 10_000
 /** A page is cut when its search has taken this long. */
-const patienceMs = 400
+const patienceMs = 300
 /** Longest part of a value in a hint. */
 const maxShown = 200
 

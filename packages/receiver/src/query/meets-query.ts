@@ -70,8 +70,8 @@ function meets(parts: Parts, query: Query): boolean {
   }
 }
 
-/** A text is no number, also one of digits: its JSON begins with a quotation mark. */
-function compares(json: string, { is, than }: { readonly is: Comparison; readonly than: number }): boolean {
+/** True if the JSON is a number for which the comparison holds. A text of digits is no number: its JSON begins with a quotation mark. */
+export function compares(json: string, { is, than }: { readonly is: Comparison; readonly than: number }): boolean {
   if (!/^[-\d]/.test(json)) return false
   const number = Number(json)
   if (is === '<') return number < than

@@ -93,7 +93,10 @@ export class RecordSelection {
   }
 
   *#indexed(query: Query, { lane, ids, conditions }: Conditioned): Generator<Source, void> {
-    const { match, isExact, hasPrefix } = questionOf(lane, query)
+    const { match, isExact, hasPrefix } = questionOf(
+      { id: lane, numbersOf: (path) => this.#texts.numbersOf(lane, path) },
+      query,
+    )
     const checks = isExact ? conditions : [...conditions, raw(`${isMeant}(r.record)`)]
     let size = firstPart
     for (const { part, first, last } of this.#parts(ids)) {

@@ -1,6 +1,8 @@
 import type { RecordFields } from '../record-storage.js'
+import { contextFields } from '../records/context-fields.js'
 import { wordsIn } from '../records/words.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
+import { createNumbers, KnownNumbers } from './known-numbers.js'
 import { lastGivenId } from './record-ids.js'
 import { labelsOf } from './text-labels.js'
 
@@ -26,14 +28,15 @@ export interface Part {
  * The index stores no text, only the positions of words and labels. Its row ids are negative record ids: the index is fast in rising order
  * only, and queries want the newest records first.
  *
- * Its rows cannot be deleted. So the index of a store that forgets records has parts, each a table with the next ids, and a part goes when all
- * its records are gone. A store that has never forgotten any has one part.
+ * It has parts, each a table with the next ids. Its rows cannot be deleted: a part goes when all its records are gone. And a prefix is read to
+ * its end before the first record is found: in a part, that takes a bounded time.
  */
 export class TextIndex {
   readonly #database: Database
   readonly #next: Statement
   readonly #done: Statement
   readonly #advance: Statement
+  readonly #numbers: KnownNumbers
 
   /** @param path path of the index, or `:memory:` */
   constructor(database: Database, path: string) {
@@ -41,6 +44,7 @@ export class TextIndex {
     database.prepare('ATTACH ? AS texts').run(path)
     database.exec('PRAGMA texts.journal_mode = WAL; PRAGMA texts.synchronous = NORMAL')
     if (!this.#belongs()) this.#begin()
+    this.#numbers = new KnownNumbers(database)
     this.#next = database.prepare(
       'SELECT max(id) AS last, count(*) AS taken FROM (SELECT id FROM main.records WHERE id > ? ORDER BY id LIMIT ?)',
     )
@@ -56,7 +60,17 @@ export class TextIndex {
   /** Indexes the next records. Returns true if there may be more. */
   follow(): boolean {
     // An immediate transaction would lock the records too, while the writer thread writes them.
-    return inLateTransaction(this.#database, () => this.#takeStep() === step)
+    try {
+      return inLateTransaction(this.#database, () => this.#takeStep() === step)
+    } catch (error) {
+      this.#numbers.forget()
+      throw error
+    }
+  }
+
+  /** All numbers that a field of the contexts of a lane has, as JSON. Undefined where they are not known, or too many. */
+  numbersOf(lane: number, path: string): readonly string[] | undefined {
+    return this.#numbers.of(lane, path)
   }
 
   /** The parts with records, the newest first. */
@@ -92,6 +106,7 @@ export class TextIndex {
   }
 
   #addTo(part: string, { first, last }: { readonly first: number; readonly last: number }): void {
+    const numbers = this.#numbers
     // Rows go in by rising row id. In any other order SQLite writes each row on its own.
     const rows = this.#database.prepare(
       'SELECT id, lane, record FROM main.records WHERE id BETWEEN ? AND ? ORDER BY id DESC',
@@ -99,7 +114,9 @@ export class TextIndex {
     const insert = this.#database.prepare(`INSERT INTO texts.${part} (rowid, message, labels) VALUES (?, ?, ?)`)
     for (const { id, lane, record } of rows.iterate(first, last) as Iterable<Row>) {
       const fields = JSON.parse(record) as RecordFields
-      insert.run(-id, wordsIn(fields.message ?? '').join(' '), labelsOf(lane, fields))
+      const context = contextFields(fields.message ?? '')
+      insert.run(-id, wordsIn(fields.message ?? '').join(' '), labelsOf(lane, { fields, context }))
+      for (const { path, json } of context) if (json !== undefined) numbers.add({ lane, path, json })
     }
   }
 
@@ -110,14 +127,11 @@ export class TextIndex {
     )
   }
 
-  /** True if records have been forgotten, and the part is large enough. */
   #isFull({ first, last }: Part): boolean {
-    const { forgotten, records } = this.#database
-      .prepare(
-        'SELECT last_forgotten_id AS forgotten, (SELECT sum(records) FROM main.lanes) AS records FROM main.identity',
-      )
-      .get() as { forgotten: number; records: number }
-    return forgotten > 0 && last - first + 1 >= Math.max(minPart, records * partShare)
+    const { records } = this.#database.prepare('SELECT sum(records) AS records FROM main.lanes').get() as {
+      records: number
+    }
+    return last - first + 1 >= Math.max(minPart, records * partShare)
   }
 
   /** Returns its name. */
@@ -149,6 +163,8 @@ export class TextIndex {
       for (const { name } of tables) this.#database.exec(`DROP TABLE texts.${name}`)
       this.#database.exec(`
         ${createPart('words')};
+        DROP TABLE IF EXISTS texts.numbers;
+        ${createNumbers};
         CREATE TABLE texts.progress (source TEXT NOT NULL, last_id INTEGER NOT NULL);
         INSERT INTO texts.progress SELECT id, 0 FROM main.identity;
         CREATE TABLE texts.parts (name TEXT NOT NULL, first_id INTEGER PRIMARY KEY);

@@ -1,3 +1,4 @@
+import { compares } from '../../query/meets-query.js'
 import type { Query } from '../../query/query.js'
 import { isCut, labelOf, labelOfField, laneLabel } from './text-labels.js'
 
@@ -19,14 +20,21 @@ export interface TextQuestion {
   readonly hasPrefix: boolean
 }
 
-export function questionOf(lane: number, query: Query): TextQuestion {
+export function questionOf(lane: Lane, query: Query): TextQuestion {
   const { text, isExact, isOfLane } = matchOf(lane, query)
   const match = text === undefined ? inLane(lane) : isOfLane ? text : `(${inLane(lane)} AND ${text})`
   return { match, isExact, hasPrefix: match.includes('*') }
 }
 
+/** A lane, as the text index knows it. */
+export interface Lane {
+  readonly id: number
+  /** All numbers that a field of the context has, as JSON. Undefined where they are not known, or too many. */
+  readonly numbersOf: (path: string) => readonly string[] | undefined
+}
+
 /** The least that the text index can find with all records of the query among it. */
-function matchOf(lane: number, query: Query): Match {
+function matchOf(lane: Lane, query: Query): Match {
   switch (query.type) {
     case 'all':
       return allOf(lane, query.of)
@@ -43,19 +51,24 @@ function matchOf(lane: number, query: Query): Match {
     case 'value': {
       const { field, values } = query
       if (values.length === 0) return { text: nothing, isExact: true, isOfLane: true }
-      const labels = values.map((json) => `labels : ${labelOf(lane, { field, json })}`)
+      const labels = values.map((json) => `labels : ${labelOf(lane.id, { field, json })}`)
       return { text: `(${labels.join(' OR ')})`, isExact: !values.some((json) => isCut(field, json)), isOfLane: true }
     }
     case 'prefix': {
       const { field, prefixes } = query
-      const there = labelOfField(lane, field)
+      const there = labelOfField(lane.id, field)
       if (there !== undefined && prefixes.includes(''))
         return { text: `labels : ${there}`, isExact: true, isOfLane: true }
-      const labels = prefixes.map((json) => `labels : ${labelOf(lane, { field, json })} *`)
+      const labels = prefixes.map((json) => `labels : ${labelOf(lane.id, { field, json })} *`)
       return { text: `(${labels.join(' OR ')})`, isExact: !prefixes.some((json) => isCut(field, json)), isOfLane: true }
     }
     case 'number': {
-      const there = labelOfField(lane, query.field) ?? `${labelOf(lane, { field: query.field, json: '' })} *`
+      const { field } = query
+      // An event is not a rare field.
+      const there = labelOfField(lane.id, field)
+      if (there === undefined) return { text: undefined, isExact: false, isOfLane: true }
+      const values = lane.numbersOf(field.slice(1))?.filter((json) => compares(json, query))
+      if (values !== undefined) return matchOf(lane, { type: 'value', field, values })
       return { text: `labels : ${there}`, isExact: false, isOfLane: true }
     }
     case 'time':
@@ -63,7 +76,7 @@ function matchOf(lane: number, query: Query): Match {
   }
 }
 
-function allOf(lane: number, queries: readonly Query[]): Match {
+function allOf(lane: Lane, queries: readonly Query[]): Match {
   const matches = queries.filter(({ type }) => type !== 'not').map((query) => matchOf(lane, query))
   const wanted = matches.flatMap(({ text }) => text ?? [])
   let isExact = matches.every((match) => match.isExact)
@@ -97,6 +110,6 @@ function anyOf(matches: readonly Match[]): Match {
 /** No lane has the number 0. */
 const nothing = `labels : ${laneLabel(0)}`
 
-function inLane(lane: number): string {
-  return `labels : ${laneLabel(lane)}`
+function inLane({ id }: Lane): string {
+  return `labels : ${laneLabel(id)}`
 }

@@ -26,6 +26,7 @@ export const searchLogs = tool({
     const answer = new Answer('Log records, newest first:')
     let before = cursor
     let left = limit
+    const untilMs = performance.now() + maxMs
     while (left > 0) {
       const asked = Math.min(left, pageRecords)
       const page = pageOf(await ask(`/api/logs/${bucket}${queryOf({ q, limit: asked, before })}`))
@@ -35,7 +36,9 @@ export const searchLogs = tool({
         left--
       }
       const { next, incomplete, list } = page
-      if (incomplete === true && next !== undefined) return answer.text(next, cutShort(next))
+      if (incomplete === true && next !== undefined && performance.now() > untilMs) {
+        return answer.text(next, cutShort(next))
+      }
       if (next === undefined && list.length < asked) return answer.text(undefined, hintLine(page.hint))
       if (next !== undefined) before = String(next)
     }
@@ -50,3 +53,5 @@ function cutShort(next: number): string {
 /** As many as one answer shows, about. A page of the API has up to 1 MiB a record. */
 const pageRecords = 25
 const maxMessageBytes = 400
+/** The API cuts a search that takes long, and goes on when it is asked again. */
+const maxMs = 8000

@@ -80,8 +80,9 @@ const dayMs = 86_400_000
  *
  * @param {string} url
  * @param {number} records
+ * @param {(number: number) => ReturnType<typeof record>} [recordOf]
  */
-export async function storeRecordsInDatabase(url, records) {
+export async function storeRecordsInDatabase(url, records, recordOf = record) {
   const storage = await PostgresStorage.open(url)
   await storage.projects.add('demo')
   const transactions = new Transactions(storage.servers, { deadlineMs: 600_000 })
@@ -103,7 +104,7 @@ export async function storeRecordsInDatabase(url, records) {
             kind: /** @type {const} */ ('logs'),
             bucket: 'demo',
             idempotencyKey: undefined,
-            record: record(number),
+            record: recordOf(number),
           })
         }
         await transactions.run((client) => writer.write(client, { records: group, writer: 9_000 + index }))

@@ -10,6 +10,8 @@ export interface Conditions {
   readonly isMet: Sql | undefined
   /** The index of terms can find the rows. */
   readonly hasTerms: boolean
+  /** What the index finds, where the rows must be checked for more than it knows: there may be very many. */
+  readonly isCandidate: Sql | undefined
 }
 
 /** A condition on a row, in parts that must all be true. */
@@ -29,7 +31,9 @@ export function conditionsOf(filter: RecordFilter): Conditions | undefined {
   if (query === undefined) return undefined
   const condition = conditionOf(filter, query)
   const all = [...piecesOf(condition), ...timeConditions('time_ms', filter)]
-  return { isMet: all.length === 0 ? undefined : allOf(all), hasTerms: condition.hasTerms }
+  const { every, others, hasTerms } = condition
+  const isCandidate = every.length > 0 && others.length > 0 ? havingAll(every) : undefined
+  return { isMet: all.length === 0 ? undefined : allOf(all), hasTerms, isCandidate }
 }
 
 function conditionOf(lane: LaneName, query: Query): Condition {
@@ -95,7 +99,11 @@ function checked(isMet: Sql, hasTerms = false): Condition {
 }
 
 function piecesOf({ every, others }: Condition): Sql[] {
-  return every.length === 0 ? [...others] : [...others, sql`${terms} @> ${[...new Set(every)]}::text[]`]
+  return every.length === 0 ? [...others] : [...others, havingAll(every)]
+}
+
+function havingAll(every: readonly string[]): Sql {
+  return sql`${terms} @> ${[...new Set(every)]}::text[]`
 }
 
 function sqlOf(condition: Condition): Sql {

@@ -10,7 +10,7 @@ import { type Sql, sql } from '../sql.js'
 import { anyValue, uncounted } from './counted-names.js'
 import type { Question } from './postgres-rows.js'
 import { counted } from './record-counter.js'
-import { type Found, type Ids, RecordSelection, type Selected } from './record-selection.js'
+import { type Found, RecordSelection, type Selected, type SelectionLimits } from './record-selection.js'
 import { countedName } from './record-terms.js'
 
 /** Reads records, newest first. Each question has its own. */
@@ -33,11 +33,12 @@ export class RecordReader {
     const { found: matching, rest } = await this.#newest(query, {
       ids: { first: after + 1, last: before - 1 },
       limit: searched,
+      enough: limit,
     })
     const found = matching.slice(0, limit)
     const page = fitting(found)
     const list = (await this.#rows(query, page)).map(storedRecord)
-    if (rest !== undefined && page.length === matching.length) {
+    if (rest !== undefined && found.length < limit && page.length === found.length) {
       return { total: found.length, totalIsAtLeast: true, list, next: rest + 1, incomplete: true }
     }
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
@@ -59,7 +60,7 @@ export class RecordReader {
     return counted(query, { ask: this.#ask, selection: this.#selection })
   }
 
-  async #newest(filter: RecordFilter, search: { readonly ids?: Ids; readonly limit: number }): Promise<Selected> {
+  async #newest(filter: RecordFilter, search: SelectionLimits): Promise<Selected> {
     return this.#selection.newest(await this.#withLevels(filter), search)
   }
 

@@ -11,6 +11,8 @@ import { dayOf, firstIdOf, msOfId } from './record-ids.js'
 const newest = 5000
 /** Each further part of the records that are read one by one is larger by this factor. */
 const growth = 8
+/** A term that more of the newest records have than one in this number is frequent. */
+const frequentIn = 100
 const dayMs = 86_400_000
 
 /** A range of ids, both included. */
@@ -34,11 +36,20 @@ export interface Found {
 interface Search {
   readonly filter: RecordFilter
   readonly isMet: Sql
+  readonly isCandidate: Sql
   readonly ids: Ids
   readonly limit: number
   readonly found: Found[]
   /** The largest id that was not looked at; undefined when there is none. */
   next: number | undefined
+}
+
+/** How many records a search looks for. */
+export interface SelectionLimits {
+  readonly ids?: Ids
+  readonly limit: number
+  /** So many are enough where no index finds the others and somebody waits. @default `limit` */
+  readonly enough?: number
 }
 
 /** The newest matching records, and where the search was cut the largest id that it has not looked at. */
@@ -66,48 +77,50 @@ export class RecordSelection {
   }
 
   /** The newest matching records, at most `limit`. */
-  async newest(
-    filter: RecordFilter,
-    { ids = allIds, limit }: { readonly ids?: Ids; readonly limit: number },
-  ): Promise<Selected> {
+  async newest(filter: RecordFilter, { ids = allIds, limit, enough = limit }: SelectionLimits): Promise<Selected> {
     const conditions = conditionsOf(filter)
     const range = await this.withTimes(filter, ids)
     if (conditions === undefined || range === undefined) return { found: [] }
-    const { isMet, hasTerms } = conditions
+    const { isMet, isCandidate = raw('false') } = conditions
     if (isMet === undefined) {
       const found = await this.#ask<Found>(
         sql`SELECT ${columns} FROM sluice_records WHERE ${inLane(filter, range)} ORDER BY id DESC LIMIT ${limit}`,
       )
       return { found }
     }
-    const search: Search = { filter, isMet, ids: range, limit, found: [], next: range.last }
-    await this.#check(search, { rows: newest, ask: this.#ask })
+    const search: Search = { filter, isMet, isCandidate, ids: range, limit, found: [], next: range.last }
+    const candidates = await this.#check(search, { rows: newest, ask: this.#ask })
+    const hasTerms = conditions.hasTerms && candidates <= newest / frequentIn
     this.#hurry?.begin()
     const ask = this.#hurry?.ask ?? this.#ask
     try {
-      for (let rows = newest * growth; !hasTerms && isOpen(search); rows *= growth)
+      for (let rows = newest * growth; !hasTerms && isOpen(search); rows *= growth) {
+        if (this.#hurry !== undefined && search.found.length >= enough) break
         await this.#check(search, { rows, ask })
+      }
       if (hasTerms && isOpen(search)) await this.#askIndex(search, ask)
     } catch (error) {
       if (this.#hurry?.isOver() !== true || search.next === undefined) throw error
-      return { found: search.found, rest: search.next }
     }
-    return { found: search.found }
+    return search.next === undefined || search.found.length >= limit
+      ? { found: search.found }
+      : { found: search.found, rest: search.next }
   }
 
-  /** Reads the newest rows that were not looked at, and checks each. */
-  async #check(search: Search, { rows, ask }: { readonly rows: number; readonly ask: Question }): Promise<void> {
-    const { filter, isMet, ids, limit, found } = search
+  /** Reads the newest rows that were not looked at, and checks each. Returns the number of candidates among them. */
+  async #check(search: Search, { rows, ask }: { readonly rows: number; readonly ask: Question }): Promise<number> {
+    const { filter, isMet, isCandidate, ids, limit, found } = search
     const read = await ask<Found & { isEnd: boolean }>(
       sql`WITH newest AS MATERIALIZED (
          SELECT ${columns}, terms, time_ms FROM sluice_records WHERE ${inLane(filter, { ...ids, last: search.next! })} ORDER BY id DESC LIMIT ${rows}
        )
        (SELECT id, bytes, "timeMs", value, false AS "isEnd" FROM newest WHERE ${isMet} ORDER BY id DESC LIMIT ${limit - found.length})
-       UNION ALL SELECT min(id), 0, 0, '', true FROM newest HAVING count(*) = ${rows}`,
+       UNION ALL SELECT min(id), count(*) FILTER (WHERE ${isCandidate}), 0, '', true FROM newest HAVING count(*) = ${rows}`,
     )
     const end = read.find(({ isEnd }) => isEnd)
     found.push(...read.filter(({ isEnd }) => !isEnd))
     search.next = end === undefined ? undefined : end.id - 1
+    return end?.bytes ?? 0
   }
 
   /** Asks the index of terms for some days at once: the newest one, and then twice as many each time. */
@@ -129,6 +142,7 @@ export class RecordSelection {
       found.push(...rows)
       search.next = from - 1
     }
+    if (found.length < limit) search.next = undefined
   }
 
   /** The ids of the records that may have the times of the filter. Undefined if there are none. */

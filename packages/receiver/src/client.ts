@@ -9,6 +9,7 @@ export type {
   ValidationError,
 } from 'sluice/content'
 export { ApiError, ConfigError, SluiceError } from './client/errors.js'
+export type { LogError, LogErrors } from './client/log-errors.js'
 export {
   createReadingClient,
   type LogFacets,
@@ -17,6 +18,6 @@ export {
   type ReadingOptions,
   type RecordList,
 } from './client/reading-client.js'
-export type { LevelName, LogFilter, RecordBounds, Steps, ValueFilter } from './client/reading-query.js'
+export type { ErrorFilter, LevelName, LogFilter, RecordBounds, Steps, ValueFilter } from './client/reading-query.js'
 export type { CountedStep, RecordCounts } from './client/record-counts.js'
 export type { Arrival, RecordPage, StoredLog, StoredValue } from './client/stored-record.js'

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { rowsOf } from '../../../test/support/full.js'
 import { seeded } from '../../../test/support/seeded.js'
 import type { NewRecord } from '../dist/storage/record-storage.js'
+import { maxKinds, otherKinds } from '../dist/storage/records/error-tallies.js'
 import { SqliteStorage } from '../dist/storage/sqlite/sqlite-storage.js'
 import { dataFolder } from './data-folder.js'
-import { expectLane, expectNames, type Kept } from './forgotten-records.js'
+import { expectErrors, expectLane, expectNames, type Kept } from './forgotten-records.js'
 import { log } from './support.js'
 
 const data = dataFolder()
@@ -73,9 +74,13 @@ describe('records that are forgotten', () => {
           appName: random() < 0.5 ? 'shop' : 'web',
           eventId: below(5000),
           ...(random() < 0.3 ? { env: `env${below(3)}` } : {}),
+          ...(random() < 0.3 ? { appVersion: `1.${below(3)}` } : {}),
         }
         const level = ['info', 'warn', 'error'][below(3)]!
-        const record = kind === 'values' ? common : { ...common, level, message: number % 2 === 0 ? 'even' : 'odd' }
+        const record =
+          kind === 'values'
+            ? common
+            : { ...common, level, message: `${number % 2 === 0 ? 'even' : 'odd'} ${'abcd'[below(4)]}` }
         const bucket = random() < 0.8 ? 'demo' : 'other'
         return { kind, bucket, idempotencyKey: random() < 0.5 ? `key ${number}` : undefined, record }
       }
@@ -122,6 +127,7 @@ describe('records that are forgotten', () => {
         expect(await storage.records.oldest()).toBe(kept.length === 0 ? undefined : Math.min(...receipts))
         data.inDatabase((database) => {
           expectNames(database, kept)
+          expectErrors(database, kept)
           expect(database.prepare('SELECT * FROM counts WHERE records <= 0').all()).toEqual([])
           expect(database.prepare(unneededSpans).all()).toEqual([])
           const { records } = database.prepare('SELECT total(records) AS records FROM lanes').get() as {
@@ -171,6 +177,45 @@ describe('records that are forgotten', () => {
     await append([record])
     expect((await storage.records.read({ ...logQuery, limit: 1 })).total).toBe(0)
     expect(storage.records.repeated('demo').logs).toBe(1)
+  })
+
+  it('are not taken from the counts of errors where they came before these, or found no room in them', async () => {
+    const errors = (messages: readonly string[]) =>
+      append(
+        messages.map((message) => ({
+          kind: 'logs',
+          bucket: 'demo',
+          idempotencyKey: undefined,
+          record: { ...log, level: 'error', message },
+        })),
+      )
+    const counts = async (limit: number) => {
+      const { total, list } = await storage.records.errors({ bucket: 'demo', limit, nowMs: noon })
+      return [total, ...list.map(({ message, count }) => [message, count])]
+    }
+    const name = (number: number) => [...String(number)].map((digit) => 'abcdefghij'[Number(digit)]).join('')
+    await errors(['a', 'a', 'b'])
+    // So an upgrade leaves the tables.
+    await storage.close()
+    data.inDatabase((database) => database.exec('DELETE FROM errors; DELETE FROM error_steps; DELETE FROM error_kinds'))
+    open()
+    vi.setSystemTime(noon + hour)
+    await errors(['a'])
+    expect(await counts(9)).toEqual([1, ['a', 1]])
+    await forgetAll(noon + 1)
+    expect(await counts(9)).toEqual([1, ['a', 1]])
+    await errors(Array.from({ length: maxKinds + 4 }, (_, number) => name(number)))
+    expect(await counts(2)).toEqual([maxKinds + 1, [otherKinds.message, 4], ['a', 2]])
+    vi.setSystemTime(noon + 2 * hour)
+    await errors([name(maxKinds + 3), name(maxKinds + 3)])
+    expect((await counts(1))[1]).toEqual([otherKinds.message, 6])
+    await forgetAll(noon + 2 * hour)
+    expect(await counts(9)).toEqual([1, [otherKinds.message, 2]])
+    await errors([name(maxKinds + 3)])
+    expect(await counts(9)).toEqual([2, [otherKinds.message, 2], [name(maxKinds + 3), 1]])
+    await forgetAll(noon + 3 * hour)
+    expect(await counts(9)).toEqual([0])
+    data.inDatabase((database) => expectErrors(database, []))
   })
 
   it('make room for names that found none, once all records without a name are gone', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { errorKindOf } from '../dist/storage/records/error-kind.js'
 import { namedFields } from '../dist/storage/records/named-fields.js'
 import type { Database } from '../dist/storage/sqlite/database.js'
 import type { SqliteStorage } from '../dist/storage/sqlite/sqlite-storage.js'
@@ -70,6 +71,34 @@ export async function expectLane(
   const allTime = (await records.counts(lane)).values.map(({ value, records }) => [value, records] as const)
   expect(sorted(new Map(allTime))).toEqual(sorted(tally(kept.map(({ record }) => value(record)))))
   return ids
+}
+
+/** Expects that the tables of errors count exactly these records, and have no row that is not needed. */
+export function expectErrors(database: Database, kept: readonly Kept[]): void {
+  const all = <Row>(sql: string) => database.prepare(sql).all() as Row[]
+  const rows = all<{ name: string; records: number; number: number }>(
+    `SELECT l.bucket || ' ' || e.kind || ' ' || e.app || ' ' || e.env || ' ' || e.version AS name, e.records, e.number
+       FROM errors e JOIN lanes l ON l.id = e.lane`,
+  )
+  const json = (value: unknown) => (value === undefined ? '' : JSON.stringify(value))
+  const counted = kept.flatMap(({ kind, bucket, record }) => {
+    const error = errorKindOf(record)
+    const names = `${json(record.appName)} ${json(record.env)} ${json(record.appVersion)}`
+    if (kind === 'values') return []
+    return [`${bucket}  ${names}`, ...(error === undefined ? [] : [`${bucket} ${error.id} ${names}`])]
+  })
+  expect(sorted(new Map(rows.map(({ name, records }) => [name, records])))).toEqual(sorted(tally(counted)))
+  const errors = kept.filter(({ kind, record }) => kind === 'logs' && errorKindOf(record) !== undefined)
+  for (const stepMs of [minute, 60 * minute, 24 * 60 * minute]) {
+    const steps = all<{ atMs: number; records: number }>(
+      `SELECT at_ms AS atMs, sum(records) AS records FROM error_steps WHERE step_ms = ${stepMs} GROUP BY 1`,
+    )
+    const times = errors.map(({ record }) => String(Math.floor(record.timeStamp / stepMs) * stepMs))
+    expect(sorted(new Map(steps.map(({ atMs, records }) => [String(atMs), records])))).toEqual(sorted(tally(times)))
+  }
+  expect(all('SELECT 1 FROM error_steps WHERE records <= 0 OR error NOT IN (SELECT number FROM errors)')).toEqual([])
+  const kinds = new Set(errors.map(({ bucket, record }) => `${bucket} ${errorKindOf(record)!.id}`))
+  expect(all('SELECT 1 FROM error_kinds')).toHaveLength(kinds.size)
 }
 
 /** Expects that the tables of names have no count that is wrong, and all names where there is room for them. */

@@ -58,6 +58,7 @@ describe('GET /api/openapi.json', () => {
         'GET /api/logs/{bucketId}',
         'GET /api/values/{bucketId}',
         'GET /api/logs/{bucketId}/counts',
+        'GET /api/logs/{bucketId}/errors',
         'GET /api/values/{bucketId}/counts',
         'GET /api/health',
         'GET /metrics',

@@ -33,6 +33,7 @@ const needed: [string, Scope, unknown?][] = [
   ['GET /api/logs/demo', 'read'],
   ['GET /api/values/demo', 'read'],
   ['GET /api/logs/demo/counts', 'read'],
+  ['GET /api/logs/demo/errors', 'read'],
   ['GET /api/values/demo/counts', 'read'],
   ['GET /api/projects', 'read'],
   ['GET /api/openapi.json', 'read'],

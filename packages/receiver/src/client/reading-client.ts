@@ -5,8 +5,17 @@ import { unreadable } from '../../../../src/content/read-answer.js'
 import { objectOf } from '../../../../src/http/answer-body.js'
 import { configure } from '../../../../src/process/configure.js'
 import { ownFields } from '../../../../src/runtime/own-fields.js'
+import type { LogErrors } from './log-errors.js'
 import { countsIn } from './read-counts.js'
-import { type LogFilter, queryOf, type RecordBounds, type Steps, type ValueFilter } from './reading-query.js'
+import { errorsIn } from './read-errors.js'
+import {
+  type ErrorFilter,
+  type LogFilter,
+  queryOf,
+  type RecordBounds,
+  type Steps,
+  type ValueFilter,
+} from './reading-query.js'
 import { ReadingRequests } from './reading-requests.js'
 import type { RecordCounts } from './record-counts.js'
 import { pageIn, pagesOf } from './record-page.js'
@@ -62,6 +71,8 @@ export interface ReadingClient extends AsyncDisposable {
   countLogs(bucket: string, query?: LogFilter & Steps): Promise<RecordCounts>
   /** Counts the value events of a bucket by event. */
   countValues(bucket: string, query?: ValueFilter & Steps): Promise<RecordCounts>
+  /** The kinds of error in the logs of a bucket, the most frequent first. */
+  errors(bucket: string, query?: ErrorFilter): Promise<LogErrors>
   /** The values that the fields of the newest logs have. */
   logFacets(bucket: string, filter?: LogFilter): Promise<LogFacets>
   /** All projects, oldest first. */
@@ -101,6 +112,13 @@ class ReceiverClient implements ReadingClient {
 
   countValues(bucket: string, query: ValueFilter & Steps = {}): Promise<RecordCounts> {
     return this.#counts('values', bucket, query)
+  }
+
+  async errors(bucket: string, query: ErrorFilter = {}): Promise<LogErrors> {
+    const path = `/api/logs/${pathSegment('bucket', bucket)}/errors${queryOf(query)}`
+    const { signal } = ownFields(query)
+    const { answer, asked } = await this.#requests.read({ path, what: `read errors of bucket ${bucket}`, signal })
+    return errorsIn(answer, asked)
   }
 
   async logFacets(bucket: string, filter?: LogFilter): Promise<LogFacets> {

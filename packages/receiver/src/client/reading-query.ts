@@ -39,6 +39,20 @@ export interface LogFilter extends ValueFilter {
   readonly notText?: string | undefined
 }
 
+/** Which errors are counted. A log must pass all that are given. */
+export interface ErrorFilter {
+  /** Only logs of this time and later, by whole minutes. A text is ISO 8601 UTC, or a time ago such as `30s`, `5m`, `2h` or `7d`. */
+  readonly since?: Date | string | undefined
+  /** Only this service, by its exact name. */
+  readonly app?: string | undefined
+  /** Only this environment, by its exact name. */
+  readonly env?: string | undefined
+  /** Most kinds in the answer, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined
+  /** Aborts the reading: its promise rejects with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /** The length of the steps in which records are counted. */
 export interface Steps {
   /** A number of minutes, hours or days, such as `1m`, `5m`, `1h` or `1d`; at most 10,000 steps. @default totals only */
@@ -63,7 +77,7 @@ export interface RecordBounds {
 export function queryOf({
   signal: _,
   ...filters
-}: LogFilter & Steps & RecordBounds & { readonly bucket?: string }): string {
+}: LogFilter & Steps & RecordBounds & ErrorFilter & { readonly bucket?: string }): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(filters)) if (value !== undefined) query.set(name, written(name, value))
   return query.size === 0 ? '' : `?${query}`

@@ -17,6 +17,7 @@ import { answerClientError } from './client-errors.js'
 import { contentManagementRoutes } from './content-management-routes.js'
 import { contentRoutes } from './content-routes.js'
 import { refuse } from './envelope.js'
+import { errorRoutes } from './error-routes.js'
 import { answerFailure } from './failures.js'
 import { healthRoutes } from './health-routes.js'
 import { readJsonBodies } from './json-body.js'
@@ -161,6 +162,7 @@ export function buildApp({
       keyRoutes(scope, { keys, projects: storage.projects })
       contentManagementRoutes(scope, storage)
       readingRoutes(scope, { storage, searches })
+      errorRoutes(scope, { storage, searches })
       healthRoutes(scope, readiness)
       openapiRoutes(scope)
       liveRoutes(scope, { storage, access, feed, startedAt: start.startedAt })

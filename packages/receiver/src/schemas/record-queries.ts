@@ -14,7 +14,8 @@ const levelListSchema = Type.String({
   description: 'names of levels with commas between them, such as warn,error',
 })
 
-const timeSchema = Type.Union([
+/** A time of a query. */
+export const timeSchema = Type.Union([
   utcTimeSchema,
   Type.String({ pattern: '^\\d{1,6}[smhd]$', description: 'a time ago, such as 30s, 5m, 2h or 7d' }),
 ])
@@ -102,7 +103,7 @@ export function filterOf(
 }
 
 /** A time of a query in ms since 1970. */
-function timeOf(written: string, now: number): number {
+export function timeOf(written: string, now: number): number {
   const ago = msOf(written)
   return ago === undefined ? Date.parse(written) : now - ago
 }

@@ -2,8 +2,9 @@ import type { Query } from '../query/query.js'
 import type { Paged } from '../schemas/envelopes.js'
 import type { Facets } from '../schemas/facets.js'
 import type { LevelName } from '../schemas/levels.js'
+import type { ErrorKind } from './records/error-kind.js'
 
-export type { Facets }
+export type { ErrorKind, Facets }
 
 /** The two kinds of record that a bucket holds. */
 export type RecordKind = 'logs' | 'values'
@@ -119,6 +120,46 @@ export interface StepCount {
   readonly counts: ReadonlyMap<string, number>
 }
 
+/** Kinds of error of one bucket. All conditions must hold. */
+export interface ErrorQuery {
+  readonly bucket: string
+  /** Only records since this time, in ms since 1970, rounded down to a whole minute. */
+  readonly since?: number | undefined
+  readonly appName?: string | undefined
+  readonly env?: string | undefined
+  /** Most kinds in the answer. */
+  readonly limit: number
+  /** Time at which the steps of the answer end. */
+  readonly nowMs: number
+}
+
+/** The most frequent kinds of error first. */
+export interface ErrorList {
+  /** Number of all kinds, also of those that the list does not have. */
+  readonly total: number
+  readonly list: readonly ErrorSummary[]
+  /** When the first step begins, and the length of each. */
+  readonly fromMs: number
+  readonly stepMs: number
+}
+
+/** One kind of error: its records in the time that was asked for. */
+export interface ErrorSummary extends ErrorKind {
+  readonly count: number
+  /** Of all records that are kept, not only of those since the time that was asked for. */
+  readonly firstMs: number
+  readonly lastMs: number
+  readonly apps: readonly string[]
+  /** The newest last. */
+  readonly versions: readonly string[]
+  /** Id of the newest record. */
+  readonly sample: number
+  /** It came with the newest version. */
+  readonly isNew: boolean
+  /** Counts of at most 24 steps. */
+  readonly steps: readonly number[]
+}
+
 /** The newest id of each kind that a reader knows, in one store. */
 export interface Position extends Readonly<Record<RecordKind, number>> {
   /** Identity of the store: the ids of another store mean other records. */
@@ -170,6 +211,8 @@ export interface RecordReading {
   facets(query: RecordQuery, signal?: AbortSignal): Promise<Facets>
   /** Counts the matching records: all of them, or the newest 100,000 where no table has their counts. */
   counts(query: CountQuery, signal?: AbortSignal): Promise<RecordCounts>
+  /** Counts the logs with an error by kind. */
+  errors(query: ErrorQuery, signal?: AbortSignal): Promise<ErrorList>
   /** The newest position of a bucket. */
   position(query: { readonly bucket: string }): Promise<Position>
   /** Reads oldest first: at most 1 MiB, but at least one record if there is any. */

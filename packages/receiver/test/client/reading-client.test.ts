@@ -166,6 +166,43 @@ describe('the reading client and the receiver', () => {
     expect(await client.countLogs('demo', { level: ['warn'] })).toMatchObject({ total: 0, totals: {} })
   })
 
+  it('group errors by their kind', async () => {
+    const stack = 'TypeError: no order 17\n    at pay (/srv/shop/src/pay.js:3:1)'
+    await log(`checkout failed\n${stack}`, { level: 'error', appVersion: '1.0' })
+    await log('all is well')
+    await log(`checkout failed\n${stack}`, { level: 'error', appVersion: '1.1', timeStamp: noon + minute })
+    await log('late', { level: 'fatal', appVersion: '1.1', env: 'prod', timeStamp: noon + minute })
+    const found = await client.errors('demo')
+    expect(found).toEqual({
+      total: 2,
+      list: [
+        {
+          id: expect.stringMatching(/^[0-9a-f]{16}$/),
+          type: 'TypeError',
+          message: 'no order <n>',
+          frame: 'pay (src/pay.js)',
+          count: 2,
+          firstSeen: '2026-01-31T12:00:00.000Z',
+          lastSeen: '2026-01-31T12:01:00.000Z',
+          apps: ['shop'],
+          versions: ['1.0', '1.1'],
+          sample: (await all(client.logs('demo', { level: 'error' })))[0]!.id,
+          steps: [1, 1],
+        },
+        expect.objectContaining({ type: null, message: 'late', frame: null, count: 1, new: true, steps: [0, 1] }),
+      ],
+      from: '2026-01-31T12:00:00.000Z',
+      stepMs: minute,
+    })
+    expect(await client.errors('demo', { limit: 1 })).toMatchObject({ total: 2, list: [{ count: 2 }] })
+    expect(await client.errors('demo', { env: 'prod' })).toMatchObject({ total: 1, list: [{ message: 'late' }] })
+    expect(await client.errors('demo', { since: new Date(noon + minute) })).toMatchObject({
+      total: 2,
+      list: [{ count: 1 }, { count: 1 }],
+    })
+    expect(await client.errors('demo', { app: 'mail' })).toMatchObject({ total: 0, list: [] })
+  })
+
   it('show the values of the fields of logs', async () => {
     await log('one', { env: 'prod' })
     await log('two', { level: 'error' })

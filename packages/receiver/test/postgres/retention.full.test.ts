@@ -16,7 +16,10 @@ const dayMs = 86_400_000
 const lane = { kind: 'logs', bucket: 'demo' } as const
 
 /** Stores records as if they had been received at a time. */
-async function receivedAt(storage: PostgresStorage, { ms, count }: { ms: number; count: number }): Promise<void> {
+async function receivedAt(
+  storage: PostgresStorage,
+  { ms, count, records: fields = [] }: { ms: number; count: number; records?: readonly object[] },
+): Promise<void> {
   const transactions = new Transactions(storage.servers, { deadlineMs: 10_000 })
   await new Days(storage.servers, transactions).prepare(ms)
   const ids = new RecordIds({ slot: 60, nowMs: () => ms })
@@ -27,7 +30,8 @@ async function receivedAt(storage: PostgresStorage, { ms, count }: { ms: number;
       idempotencyKey: `${ms} ${number}`,
       message: `line ${number}`,
       timeStamp: ms,
-      appName: number === 0 ? `app of ${ms}` : 'shop',
+      appName: number === 0 && fields.length === 0 ? `app of ${ms}` : 'shop',
+      ...fields[number],
     }),
   )
   await transactions.run((client) => writer.write(client, { records, writer: 1 }))
@@ -78,6 +82,32 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store that forgets'), { time
     expect(await totalOf()).toBe(32)
     const { count } = await records.arrivals({ ...lane, after: position, limit: 10 })
     expect(count).toBe(1)
+    await storage.close()
+  })
+
+  it('forgets the errors of a day, and remembers which version came first', async () => {
+    const storage = await PostgresStorage.open(await cluster.createDatabase())
+    const today = Math.floor(storage.nowMs() / dayMs) * dayMs
+    const failed = (appVersion: string, message = 'failed') => ({ level: 'error', message, appVersion })
+    const days = [3, 2, 1].map((ago) => today - ago * dayMs + 1000)
+    const store = (index: number, records: readonly object[]) =>
+      receivedAt(storage, { ms: days[index]!, count: records.length, records })
+    await store(0, [failed('1.0'), failed('1.0', 'gone')])
+    await store(1, [failed('1.0'), failed('1.1'), failed('1.1', 'new')])
+    await store(2, [failed('1.1'), failed('1.0')])
+    const errors = async () => {
+      const { total, list } = await storage.records.errors({ bucket: 'demo', limit: 9, nowMs: storage.nowMs() })
+      return [total, ...list.map(({ message, count, firstMs, isNew }) => [message, count, firstMs, isNew])]
+    }
+    expect(await errors()).toEqual([
+      3,
+      ['failed', 5, days[0], false],
+      ['new', 1, days[1], true],
+      ['gone', 1, days[0], false],
+    ])
+    expect(await storage.records.forget(today - 2 * dayMs)).toBe(2)
+    // Both versions were received on the first day that is left, but one of them had been there before.
+    expect(await errors()).toEqual([2, ['failed', 4, days[1], false], ['new', 1, days[1], true]])
     await storage.close()
   })
 

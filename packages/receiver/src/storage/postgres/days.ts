@@ -22,15 +22,18 @@ export class Days {
 
   /** Newest first. */
   async list(): Promise<number[]> {
-    const rows = await this.#servers.read<{ day: number }>('SELECT day FROM sluice_days ORDER BY day DESC')
-    return rows.map(({ day }) => day)
+    return (await this.#days()).map(({ day }) => day)
+  }
+
+  #days(): Promise<Day[]> {
+    return this.#servers.read<Day>('SELECT day, has_errors AS "hasErrors" FROM sluice_days ORDER BY day DESC')
   }
 
   /** Makes the partitions that are missing for the day of this time and the next ones. */
   async prepare(nowMs: number): Promise<void> {
     const first = dayOf(nowMs)
     const wanted = Array.from({ length: daysAhead + 1 }, (_, ahead) => first + ahead)
-    const known = new Set(await this.list())
+    const known = new Set((await this.#days()).filter(({ hasErrors }) => hasErrors).map(({ day }) => day))
     if (wanted.every((day) => known.has(day))) return
     await changingTables(this.#transactions, async (client) => {
       for (const day of wanted) await add(client, day)
@@ -61,18 +64,45 @@ export class Days {
       const deleted = await client.query('DELETE FROM sluice_days WHERE day = $1', [day])
       // Another receiver was faster.
       if (deleted.rowCount === 0) return 0
+      await keepVersions(client, day)
       for (const table of tables) await client.query(`DROP TABLE ${table}_${day}`)
+      // A receiver of an earlier version may have made the day.
+      for (const table of errorTables) await client.query(`DROP TABLE IF EXISTS ${table}_${day}`)
       return rows[0]!.records
     })
   }
 }
 
+interface Day {
+  readonly day: number
+  /** It has the partitions that came with the counts of errors. */
+  readonly hasErrors: boolean
+}
+
 const tables = ['sluice_records', 'sluice_counts', 'sluice_spans', 'sluice_names'] as const
+const errorTables = ['sluice_errors', 'sluice_error_steps', 'sluice_error_kinds'] as const
+
+/** Notes in the next day when the versions of a day were first seen: their order stays known. */
+async function keepVersions(client: pg.ClientBase, day: number): Promise<void> {
+  await client.query(
+    `UPDATE sluice_errors e SET first_ms = least(e.first_ms, gone.first_ms)
+       FROM (SELECT bucket, app, env, version, min(first_ms) AS first_ms FROM sluice_errors WHERE kind = '' AND day = $1 GROUP BY 1, 2, 3, 4) gone
+       WHERE e.kind = '' AND e.day = (SELECT min(day) FROM sluice_errors WHERE kind = '' AND day > $1)
+         AND e.bucket = gone.bucket AND e.app = gone.app AND e.env = gone.env AND e.version = gone.version`,
+    [day],
+  )
+}
 
 async function add(client: pg.ClientBase, day: number): Promise<void> {
-  const { rowCount } = await client.query('INSERT INTO sluice_days VALUES ($1) ON CONFLICT DO NOTHING', [day])
-  if (rowCount === 0) return
-  for (const table of tables) {
+  const { rowCount: isNew } = await client.query('INSERT INTO sluice_days (day) VALUES ($1) ON CONFLICT DO NOTHING', [
+    day,
+  ])
+  const { rowCount: lacksErrors } = await client.query(
+    'UPDATE sluice_days SET has_errors = true WHERE day = $1 AND NOT has_errors',
+    [day],
+  )
+  const missing = [...(isNew === 0 ? [] : tables), ...(lacksErrors === 0 ? [] : errorTables)]
+  for (const table of missing) {
     const [from, to] =
       table === 'sluice_records' ? [firstIdOf(day * dayMs), firstIdOf((day + 1) * dayMs)] : [day, day + 1]
     // A partition that is made in one step would wait for every transaction that runs, and all others for it.

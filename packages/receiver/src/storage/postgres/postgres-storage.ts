@@ -12,6 +12,7 @@ import { SessionTable } from '../tables/session-table.js'
 import { ViewTable } from '../tables/view-table.js'
 import { forgetAttempts, PostgresAttempts } from './attempts.js'
 import { Days } from './days.js'
+import { foundErrors } from './error-reader.js'
 import { Hurry } from './hurry.js'
 import { asking, type Database, PostgresRows } from './postgres-rows.js'
 import { RecordAppends } from './record-appends.js'
@@ -85,6 +86,7 @@ export class PostgresStorage implements Storage {
       read: (query, signal) => (isNewestPage(query) ? reader : searching(signal, query.patienceMs)).read(query),
       facets: (query, signal) => searching(signal).facets(query),
       counts: (query, signal) => searching(signal).counts(query),
+      errors: (query, signal) => foundErrors(query, asking(servers.searching(signal))),
       position: (query) => tail.position(query),
       arrivals: (query) => tail.arrivals(query),
       missed: (query) => tail.missed(query),

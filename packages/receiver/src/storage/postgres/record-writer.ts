@@ -5,6 +5,7 @@ import { type CountTally, Tallies } from '../records/tallies.js'
 import { writtenRecord } from '../records/written-records.js'
 import type { Repeated } from '../repeated-attempts.js'
 import { addAttempts, storedKey } from './attempts.js'
+import { CountedErrors } from './counted-errors.js'
 import { anyValue, CountedNames } from './counted-names.js'
 import { dayOf, msOfId } from './record-ids.js'
 import { countedName, termsOf } from './record-terms.js'
@@ -37,6 +38,7 @@ export class RecordWriter {
   readonly #takeId: () => number
   readonly #tallies = new Tallies()
   readonly #names = new CountedNames(this.#tallies)
+  readonly #errors = new CountedErrors()
 
   constructor({ nowMs, takeId }: { readonly nowMs: () => number; readonly takeId: () => number }) {
     this.#nowMs = nowMs
@@ -108,6 +110,9 @@ export class RecordWriter {
       [totalOf(lane.rows), ...this.#tallies.counts(lane.rows)].map((count) => ({ lane, ...count })),
     )
     const names = lanes.flatMap((lane) => this.#names.tally(lane).map((name) => ({ lane, ...name })))
+    const errors = lanes.flatMap((lane) => this.#errors.tally(lane).map((error) => ({ lane, ...error })))
+    const kinds = errors.flatMap(({ lane, texts }) => (texts === undefined ? [] : [{ lane, texts }]))
+    const steps = errors.flatMap(({ lane, number, steps }) => steps.map((step) => ({ lane, number, ...step })))
     const spans = lanes.flatMap((lane) => spansOf(counts.filter((count) => count.lane === lane)))
     const values = [
       writer,
@@ -135,6 +140,32 @@ export class RecordWriter {
         lanes.map((lane) => ({ lane })),
         [kindOf, firstOf, lastOf],
       ),
+      ...columns(errors, [
+        ({ kind }) => kind,
+        ({ app }) => app,
+        ({ env }) => env,
+        ({ version }) => version,
+        dayOfLane,
+        ({ number }) => number,
+        ({ records }) => records,
+        ({ lastId }) => lastId,
+        ({ firstMs }) => firstMs,
+        ({ lastMs }) => lastMs,
+      ]),
+      ...columns(steps, [
+        ({ number }) => number,
+        ({ stepMs }) => stepMs,
+        ({ atMs }) => atMs,
+        dayOfLane,
+        ({ records }) => records,
+      ]),
+      ...columns(kinds, [
+        ({ texts }) => texts.id,
+        dayOfLane,
+        ({ texts }) => texts.type,
+        ({ texts }) => texts.message,
+        ({ texts }) => texts.frame,
+      ]),
     ]
     await client.query({ name: 'add-records', text: addRecords, values })
   }
@@ -164,11 +195,26 @@ const addRecords = `
     SELECT $2::text, *, $1::integer FROM unnest($22::text[], $23::integer[], $24::bigint[], $25::bigint[], $26::bigint[], $27::bigint[])
     ON CONFLICT (bucket, kind, step_ms, at_ms, day, writer) DO UPDATE SET
       first_id = least(s.first_id, excluded.first_id), last_id = greatest(s.last_id, excluded.last_id)
+  ), errors AS (
+    INSERT INTO sluice_errors AS e (bucket, kind, app, env, version, day, number, records, last_id, first_ms, last_ms, writer)
+    SELECT $2::text, *, $1::integer FROM unnest($31::text[], $32::text[], $33::text[], $34::text[], $35::integer[], $36::bigint[], $37::bigint[],
+      $38::bigint[], $39::float8[], $40::float8[])
+    ON CONFLICT (bucket, kind, app, env, version, day, writer) DO UPDATE SET records = e.records + excluded.records,
+      last_id = greatest(e.last_id, excluded.last_id), first_ms = least(e.first_ms, excluded.first_ms),
+      last_ms = greatest(e.last_ms, excluded.last_ms)
+  ), error_steps AS (
+    INSERT INTO sluice_error_steps AS s (bucket, number, step_ms, at_ms, day, records, writer)
+    SELECT $2::text, *, $1::integer FROM unnest($41::bigint[], $42::bigint[], $43::bigint[], $44::integer[], $45::bigint[])
+    ON CONFLICT (bucket, number, step_ms, at_ms, day, writer) DO UPDATE SET records = s.records + excluded.records
+  ), error_kinds AS (
+    INSERT INTO sluice_error_kinds (bucket, id, day, type, message, frame, writer)
+    SELECT $2::text, *, $1::integer FROM unnest($46::text[], $47::integer[], $48::text[], $49::text[], $50::text[])
+    ON CONFLICT (bucket, id, day, writer) DO NOTHING
   )
   INSERT INTO sluice_batches (bucket, kind, id, last_id)
   SELECT $2::text, * FROM unnest($28::text[], $29::bigint[], $30::bigint[])`
 
-type Cell = string | number
+type Cell = string | number | null
 
 /** The cells of a table by columns. */
 function columns<Item>(items: readonly Item[], cells: readonly ((item: Item) => Cell)[]): Cell[][] {

@@ -9,7 +9,8 @@ import type { Transactions } from './transactions.js'
  *
  * Records, *counts*, *spans* and *names* stand in a partition for each day of receipt, so that a day is forgotten by dropping its tables. Counts have
  * the records of a bucket and kind by minute, by hour and in all, each by level or event; names have them by the values of the fields that queries
- * filter by; spans have the ids of the records of a minute or hour. Each writer has rows of its own there, so that no two transactions wait for each
+ * filter by; errors have the logs by kind of error, application, environment and version, where the empty kind stands for all logs, and their steps
+ * by minute, hour and day; spans have the ids of the records of a minute or hour. Each writer has rows of its own there, so that no two transactions wait for each
  * other. *Batches* tell live readers what a commit brought.
  */
 const migrations: readonly string[] = [
@@ -68,6 +69,22 @@ const migrations: readonly string[] = [
   CREATE TABLE sluice_saved_views (name text PRIMARY KEY, hash text NOT NULL);
   `,
   'ALTER TABLE sluice_keys ADD COLUMN projects text',
+  `
+  CREATE TABLE sluice_errors (
+    bucket text, kind text, app text, env text, version text, day integer, writer integer, number bigint NOT NULL, records bigint NOT NULL,
+    last_id bigint NOT NULL, first_ms double precision NOT NULL, last_ms double precision NOT NULL,
+    PRIMARY KEY (bucket, kind, app, env, version, day, writer)
+  ) PARTITION BY RANGE (day);
+  CREATE TABLE sluice_error_steps (
+    bucket text, number bigint, step_ms bigint, at_ms bigint, day integer, writer integer, records bigint NOT NULL,
+    PRIMARY KEY (bucket, number, step_ms, at_ms, day, writer)
+  ) PARTITION BY RANGE (day);
+  CREATE INDEX sluice_error_steps_by_time ON sluice_error_steps (bucket, step_ms, at_ms);
+  CREATE TABLE sluice_error_kinds (
+    bucket text, id text, day integer, writer integer, type text, message text NOT NULL, frame text, PRIMARY KEY (bucket, id, day, writer)
+  ) PARTITION BY RANGE (day);
+  ALTER TABLE sluice_days ADD COLUMN has_errors boolean NOT NULL DEFAULT false;
+  `,
 ]
 
 /** The version of the tables that this program makes. */

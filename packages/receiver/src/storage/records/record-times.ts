@@ -4,6 +4,7 @@ export const latestMs = 253_402_300_799_999
 
 export const minuteMs = 60_000
 export const hourMs = 3_600_000
+export const dayMs = 86_400_000
 
 /** A smaller time is in seconds (the limit is the year 5138), a larger one in milliseconds (the limit is 1973). */
 const secondsBelow = 1e11

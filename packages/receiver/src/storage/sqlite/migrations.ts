@@ -10,7 +10,8 @@ import { countRecords } from './record-counts.js'
  * A *lane* is a bucket and kind. A *span* is a run of records of a lane with the range of their times. *Counts* have the records of a lane by
  * minute, by hour and in all, each by level or event. *Names* are the values of the fields that queries filter by, each as JSON. Filters look
  * records up in the text index. *Series*, one per combination of fields, did that until version 3. A field of a lane has *uncounted names* while
- * records up to that id may have values that found no room in the names.
+ * records up to that id may have values that found no room in the names. *Errors* count the logs since version 9 by kind of error, application,
+ * environment and version; those of the empty kind are all logs. *Steps* of an error have its records by minute, hour and day.
  */
 const migrations: readonly string[] = [
   `
@@ -71,6 +72,37 @@ const migrations: readonly string[] = [
   CREATE TABLE saved_views (name TEXT PRIMARY KEY, hash TEXT NOT NULL) STRICT;
   `,
   'ALTER TABLE keys ADD COLUMN projects TEXT;',
+  `
+  CREATE TABLE errors (
+    lane INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    app TEXT NOT NULL,
+    env TEXT NOT NULL,
+    version TEXT NOT NULL,
+    number INTEGER NOT NULL UNIQUE,
+    records INTEGER NOT NULL,
+    first_id INTEGER NOT NULL,
+    last_id INTEGER NOT NULL,
+    first_ms REAL NOT NULL,
+    last_ms REAL NOT NULL,
+    PRIMARY KEY (lane, kind, app, env, version)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE error_steps (
+    error INTEGER NOT NULL,
+    step_ms INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    records INTEGER NOT NULL,
+    PRIMARY KEY (error, step_ms, at_ms)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE error_kinds (
+    lane INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    type TEXT,
+    message TEXT NOT NULL,
+    frame TEXT,
+    PRIMARY KEY (lane, id)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ]
 
 /** An upgrade that writes every record again needs less room: a write-ahead log would have each of them once more. */

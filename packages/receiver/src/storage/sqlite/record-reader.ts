@@ -1,5 +1,14 @@
 import { fitting, type Sized } from '../page-bytes.js'
-import type { CountQuery, Facets, RecordCounts, RecordFilter, RecordPage, RecordQuery } from '../record-storage.js'
+import type {
+  CountQuery,
+  ErrorList,
+  ErrorQuery,
+  Facets,
+  RecordCounts,
+  RecordFilter,
+  RecordPage,
+  RecordQuery,
+} from '../record-storage.js'
 import { fieldConditions, needsWords } from '../records/field-conditions.js'
 import { maxFacetBytes, maxTotal } from '../records/limits.js'
 import { type Patience, patienceOf } from '../records/patience.js'
@@ -7,6 +16,7 @@ import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
 import { raw, sql } from '../sql.js'
 import type { Database } from './database.js'
+import { foundErrors } from './error-reader.js'
 import { counted } from './record-counter.js'
 import { RecordNames } from './record-names.js'
 import { goesOn, RecordSelection, type Source } from './record-selection.js'
@@ -74,6 +84,10 @@ export class RecordReader {
 
   counts(query: CountQuery): RecordCounts {
     return counted(query, { database: this.#database, selection: this.selection, lane: this.#lane(query) })
+  }
+
+  errors(query: ErrorQuery): ErrorList {
+    return foundErrors(query, { database: this.#database, lane: this.#lane({ kind: 'logs', bucket: query.bucket }) })
   }
 
   /** Row id of the lane; 0, which no lane has, before its first record. */

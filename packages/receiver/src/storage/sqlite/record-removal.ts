@@ -1,8 +1,9 @@
 import { fitting, type Sized } from '../page-bytes.js'
 import type { RecordFields } from '../record-storage.js'
-import type { CountedRecord } from '../records/tallies.js'
+import type { ErrorRecord } from '../records/error-tallies.js'
 import { labelsOf } from '../records/written-records.js'
 import type { Database, Statement } from './database.js'
+import type { RecordErrors } from './record-errors.js'
 import type { RecordTallies } from './record-tallies.js'
 
 /** Most records of one step. It takes 5 to 20 ms, in which nothing is written. */
@@ -19,14 +20,19 @@ interface Row extends Sized {
 /** Deletes the oldest records in steps. The caller provides the transaction of each step. */
 export class RecordRemoval {
   readonly #tallies: RecordTallies
+  readonly #errors: RecordErrors
   readonly #oldest: Statement
   readonly #find: Statement
   readonly #delete: Statement
   readonly #keepIds: Statement
   readonly #deleteSpans: Statement
 
-  constructor(database: Database, tallies: RecordTallies) {
+  constructor(
+    database: Database,
+    { tallies, errors }: { readonly tallies: RecordTallies; readonly errors: RecordErrors },
+  ) {
     this.#tallies = tallies
+    this.#errors = errors
     this.#oldest = database.prepare(
       `SELECT id, lane, time_ms AS timeMs, octet_length(record) AS bytes FROM records INDEXED BY records_by_receipt
          WHERE received_at < ? ORDER BY received_at, id LIMIT ${maxRemoved}`,
@@ -43,10 +49,10 @@ export class RecordRemoval {
   /** Deletes one step of the records that were received before a time in ms since 1970. Returns their number. */
   removeSome(receivedBeforeMs: number): number {
     const rows = fitting(this.#oldest.all(receivedBeforeMs) as Row[], maxRemovedBytes)
-    const lanes = new Map<number, CountedRecord[]>()
+    const lanes = new Map<number, ErrorRecord[]>()
     for (const { id, lane, timeMs } of rows) {
       const { record } = this.#find.get(id) as { record: string }
-      const counted = { labels: labelsOf(JSON.parse(record) as RecordFields), timeMs }
+      const counted = { id, labels: labelsOf(JSON.parse(record) as RecordFields), timeMs, json: record }
       const others = lanes.get(lane)
       if (others === undefined) lanes.set(lane, [counted])
       else others.push(counted)
@@ -55,6 +61,7 @@ export class RecordRemoval {
     if (rows.length > 0) this.#keepIds.run(Math.max(...rows.map(({ id }) => id)))
     for (const [lane, records] of lanes) {
       this.#tallies.remove(lane, records)
+      this.#errors.remove(lane, records)
       this.#deleteSpans.run(lane)
     }
     return rows.length

@@ -3,6 +3,7 @@ import type { WrittenRecord } from '../records/written-records.js'
 import type { Repeated } from '../repeated-attempts.js'
 import type { SqliteAttempts } from './attempts.js'
 import type { Database, Statement } from './database.js'
+import { RecordErrors } from './record-errors.js'
 import { lastGivenId } from './record-ids.js'
 import { RecordRemoval } from './record-removal.js'
 import { RecordTallies } from './record-tallies.js'
@@ -13,6 +14,7 @@ export class RecordWriter {
   readonly #attempts: SqliteAttempts
   readonly #spans: Spans
   readonly #tallies: RecordTallies
+  readonly #errors: RecordErrors
   readonly #removal: RecordRemoval
   readonly #insert: Statement
   readonly #lastId: Statement
@@ -24,7 +26,8 @@ export class RecordWriter {
     this.#attempts = attempts
     this.#spans = new Spans(database)
     this.#tallies = new RecordTallies(database)
-    this.#removal = new RecordRemoval(database, this.#tallies)
+    this.#errors = new RecordErrors(database)
+    this.#removal = new RecordRemoval(database, { tallies: this.#tallies, errors: this.#errors })
     this.#insert = database.prepare(
       'INSERT INTO records (id, lane, unused, received_at, time_ms, record) VALUES (?, ?, 0, ?, ?, ?)',
     )
@@ -56,6 +59,7 @@ export class RecordWriter {
   forget(): void {
     this.#lanes.clear()
     this.#tallies.forget()
+    this.#errors.forget()
     this.#spans.forget()
   }
 
@@ -64,13 +68,18 @@ export class RecordWriter {
     const receivedAt = Date.now()
     const lane = this.#lane(records[0]!)
     let { id } = this.#lastId.get() as { id: number }
-    const timed = records.map(({ timeStamp, labels, json }) => ({ timeMs: recordTimeMs(timeStamp), labels, json }))
-    for (const { timeMs, json } of timed) {
-      id++
+    const timed = records.map(({ timeStamp, labels, json }) => ({
+      id: ++id,
+      timeMs: recordTimeMs(timeStamp),
+      labels,
+      json,
+    }))
+    for (const { id, timeMs, json } of timed) {
       this.#insert.run(id, lane, receivedAt, timeMs, json)
       this.#spans.extend({ lane, id, timeMs })
     }
     this.#tallies.add({ lane, lastId: id }, timed)
+    this.#errors.add(lane, timed)
     this.#spans.save(lane)
   }
 

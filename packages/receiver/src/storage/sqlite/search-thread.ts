@@ -24,6 +24,9 @@ export class SearchThread {
   readonly counts: RecordReading['counts'] = (query, signal) =>
     this.#until(signal, (ended) => this.#link.ports.searches.counts(query, ended))
 
+  readonly errors: RecordReading['errors'] = (query, signal) =>
+    this.#until(signal, (ended) => this.#link.ports.searches.errors(query, ended))
+
   async #until<Found>(signal: AbortSignal | undefined, search: (ended: Int32Array) => Promise<Found>): Promise<Found> {
     const ended = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
     const end = () => Atomics.store(ended, 0, 1)

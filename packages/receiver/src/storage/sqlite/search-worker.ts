@@ -1,6 +1,6 @@
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
-import type { CountQuery, RecordFilter, RecordQuery } from '../record-storage.js'
+import type { CountQuery, ErrorQuery, RecordFilter, RecordQuery } from '../record-storage.js'
 import { type Database, openToRead } from './database.js'
 import { RecordReader } from './record-reader.js'
 import { serve } from './thread-link.js'
@@ -25,6 +25,7 @@ const ports = {
   searches: {
     read: async (query: RecordQuery, ended: Int32Array) => (await readerFor(query, ended)).until(ended).read(query),
     facets: async (query: RecordQuery, ended: Int32Array) => (await readerFor(query, ended)).until(ended).facets(query),
+    errors: (query: ErrorQuery, ended: Int32Array) => reader().until(ended).errors(query),
     counts: async (query: CountQuery, ended: Int32Array) => (await readerFor(query, ended)).until(ended).counts(query),
   },
   index: {

@@ -57,6 +57,7 @@ export class SqliteRecords implements RecordStorage {
   readonly read: RecordStorage['read'] = async (query) => this.#indexed().read(query)
   readonly facets: RecordStorage['facets'] = async (query) => this.#indexed().facets(query)
   readonly counts: RecordStorage['counts'] = async (query) => this.#indexed().counts(query)
+  readonly errors: RecordStorage['errors'] = async (query) => this.#indexed().errors(query)
   readonly position: RecordStorage['position'] = async (query) => this.#tail.position(query)
   readonly arrivals: RecordStorage['arrivals'] = async (query) => this.#tail.arrivals(query)
   readonly missed: RecordStorage['missed'] = async (query) => this.#tail.missed(query)

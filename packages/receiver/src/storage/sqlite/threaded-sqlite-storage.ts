@@ -70,6 +70,7 @@ export class ThreadedSqliteStorage implements Storage {
       read: (query, signal) => (isNewestPage(query) ? newest.read(query) : searches.read(query, signal)),
       facets: searches.facets,
       counts: searches.counts,
+      errors: searches.errors,
       append: (record) => commits.add(record),
       forget: async (receivedBeforeMs) => {
         const forgotten = await forget(receivedBeforeMs)

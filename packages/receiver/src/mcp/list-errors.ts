@@ -70,9 +70,9 @@ function lineOf({
     ...(frame === null ? [] : [`at ${quoted(frame, maxBytes)}`]),
     `first ${firstSeen}, last ${lastSeen}`,
     `apps ${namesOf(apps)}`,
-    ...(versions.length === 0 ? [] : [`versions ${namesOf(versions)}`]),
+    ...(versions.length === 0 ? [] : [`versions, the newest first: ${namesOf(versions.toReversed())}`]),
     `sample ${sample}`,
-    ...(rest.new === true ? ['new'] : []),
+    ...(rest.new === true ? ['new: only the newest version has it'] : []),
   ]
   return parts.join('; ')
 }

@@ -37,12 +37,16 @@ describe('in at most five calls an assistant finds', () => {
   })
 
   it('which version brought an error', async () => {
-    const found = await assistant.lines('search_logs', { q: 'level:error "cannot read properties"', limit: 1 })
-    expect(found[1]).toMatch(/ error payments\/prod 2\.4\.0 "charge failed .+TypeError: Cannot read properties/)
-    const versions = await assistant.lines('count_logs', { q: '"cannot read properties"', by: 'version' })
-    expect(versions.filter((line) => /^\d\.\d\.\d \d+, last /.test(line))).toEqual([
-      expect.stringMatching(/^2\.4\.0 10, /),
-    ])
+    const kinds = await assistant.lines('list_errors', { app: 'payments' })
+    expect(kinds[0]).toBe('Kinds of errors, 1 in all, the most frequent first:')
+    const [, first, sample] =
+      /^error:\w+ 10 times TypeError .+; first ([^,]+), .+; apps payments; versions, the newest first: 2\.4\.0; sample (\d+)/.exec(
+        kinds[1]!,
+      )!
+    expect(first! >= told.at(minutes.deployed)).toBe(true)
+    const record = await assistant.lines('get_record', { id: Number(sample), around: 0 })
+    expect(record).toContain('appVersion: 2.4.0')
+    expect(record.find((line) => line.startsWith('message: "charge failed '))).toContain('TypeError: Cannot read')
     const sound = await assistant.lines('count_logs', { q: 'app:payments -level:error', by: 'version' })
     expect(namesIn(sound)).toEqual(['2.3.0', '2.4.0'])
   })

@@ -37,7 +37,7 @@ describe('list_errors', () => {
     expect(receiver.asked).toEqual(['/api/logs/demo/errors?since=1h&app=shop&env=prod&limit=21'])
     expect(lines.slice(1)).toEqual([
       'Kinds of errors, 1 in all, the most frequent first:',
-      'error:kind-0 42 times TypeError "cannot read properties of <n> (reading \'x\')"; at "placeOrder (src/orders.js)"; first 2026-01-31T12:00:00.000Z, last 2026-01-31T13:00:00.000Z; apps shop; versions 1.4.1, 1.4.2; sample 123; new',
+      'error:kind-0 42 times TypeError "cannot read properties of <n> (reading \'x\')"; at "placeOrder (src/orders.js)"; first 2026-01-31T12:00:00.000Z, last 2026-01-31T13:00:00.000Z; apps shop; versions, the newest first: 1.4.2, 1.4.1; sample 123; new: only the newest version has it',
       'end',
     ])
   })

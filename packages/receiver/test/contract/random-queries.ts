@@ -111,6 +111,7 @@ export function randomQuery(random: Random, depth = 0): RandomQuery {
     contextQuery,
     numberQuery,
     timeQuery,
+    errorQuery,
   ])(random)
 }
 
@@ -223,6 +224,12 @@ function numberQuery(random: Random): RandomQuery {
   const means = ({ fields }: KnownLog) =>
     (fields.get(path) ?? []).some((value) => typeof value === 'number' && holds(value, than))
   return { written: `${nameOf(path)}${operator}${written}`, means }
+}
+
+function errorQuery(): RandomQuery {
+  const isError = ({ record }: KnownLog) =>
+    ['error', 'fatal'].includes(String(record.level).toLowerCase()) || String(record.message).includes('\n    at ')
+  return { written: 'error:*', means: isError }
 }
 
 function timeQuery(random: Random): RandomQuery {

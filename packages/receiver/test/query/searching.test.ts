@@ -55,6 +55,16 @@ it('names a value that no record has, but no level: nothing may have gone wrong 
   expect((await ask('/api/logs/demo', 'level>=fatal')).body).toEqual({ total: 0, list: [] })
 })
 
+it('finds the records of a kind of error', async () => {
+  const { list } = (await receiver.call('GET', '/api/logs/demo/errors')).body
+  expect(list).toMatchObject([{ type: 'Error', message: 'x', frame: 'f (a.js)', count: 1, sample: 2 }])
+  expect((await ask('/api/logs/demo', `error:${list[0].id}`)).body.list.map(({ id }: { id: number }) => id)).toEqual([
+    2,
+  ])
+  expect((await ask('/api/logs/demo', `error:${list[0].id} level:info`)).body.list).toEqual([])
+  expect((await ask('/api/logs/demo', 'error:*')).body.total).toBe(1)
+})
+
 it('is refused with the place where it is wrong', async () => {
   for (const path of ['/api/logs/demo', '/api/values/demo', '/api/logs/demo/counts', '/api/facets/logs?bucket=demo']) {
     const { status, body } = await ask(path, 'a level:')

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FieldName, OwnField } from '../../query/query.js'
 import type { RecordFields, RecordKind } from '../record-storage.js'
 import { contextFields } from '../records/context-fields.js'
+import { errorKindOf } from '../records/error-kind.js'
 import { maxNameLength } from '../records/named-fields.js'
 import { type Phrase, wordsIn } from '../records/words.js'
 
@@ -15,6 +16,7 @@ const signs = {
   env: '=e',
   machineName: '=m',
   appVersion: '=r',
+  error: '=x',
 } as const satisfies Record<OwnField, string>
 /** Of the context: a field that is there, and a field with its value behind the separator. */
 const context = { field: '=k', value: '=c', separator: '\u0002' } as const
@@ -30,7 +32,7 @@ export function termsOf(lane: LaneName, record: RecordFields): string {
   const mark = markOf(lane)
   let terms = ''
   for (const field of Object.keys(signs) as OwnField[]) {
-    const value = record[field]
+    const value = field === 'error' ? errorKindOf(record)?.id : record[field]
     if (value !== undefined) terms += ` ${mark}${labelOf(field, JSON.stringify(value))}`
   }
   if (record.message !== undefined) {

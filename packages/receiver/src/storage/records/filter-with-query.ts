@@ -29,7 +29,7 @@ function mergedWith(filter: RecordFilter, query: Query): RecordFilter | undefine
       until: until === Infinity ? undefined : until,
     }
   }
-  if (query.type !== 'value' || query.field.startsWith('.')) return undefined
+  if (query.type !== 'value' || query.field.startsWith('.') || query.field === 'error') return undefined
   const values = query.values.map((json) => JSON.parse(json))
   if (query.field === 'level') return { ...filter, levelRanges: [...(filter.levelRanges ?? []), values] }
   const field = query.field as 'eventId' | 'appName' | 'env' | 'machineName' | 'appVersion'

@@ -1,11 +1,20 @@
 import type { FieldName, OwnField } from '../../query/query.js'
 import type { RecordFields } from '../record-storage.js'
 import type { ContextField } from '../records/context-fields.js'
+import { errorKindOf } from '../records/error-kind.js'
 
 /** Longer values of a record's own fields are cut, in characters of their JSON. Rows must be checked again for them. */
 const maxValueLength = 100
 /** Stands behind the lane in a label. */
-const letters = { level: 'v', eventId: 'i', appName: 'a', env: 'e', machineName: 'm', appVersion: 'r' } as const
+const letters = {
+  level: 'v',
+  eventId: 'i',
+  appName: 'a',
+  env: 'e',
+  machineName: 'm',
+  appVersion: 'r',
+  error: 'x',
+} as const
 const ownFields = Object.entries(letters) as [OwnField, string][]
 /** Of the context: a field that is there, and a field with its value. No escaped character begins with the separator. */
 const ofContext = { field: 'k', value: 'c', separator: 'zy' } as const
@@ -20,7 +29,7 @@ export function labelsOf(
 ): string {
   const labels = new Set([laneLabel(lane)])
   for (const [field, letter] of ownFields) {
-    const value = fields[field]
+    const value = field === 'error' ? errorKindOf(fields)?.id : fields[field]
     if (value !== undefined) labels.add(`l${lane}${letter}${written(JSON.stringify(value).slice(0, maxValueLength))}`)
   }
   for (const { path, json } of context) {

@@ -39,14 +39,16 @@ describe('in at most five calls an assistant finds', () => {
   it('which version brought an error', async () => {
     const kinds = await assistant.lines('list_errors', { app: 'payments' })
     expect(kinds[0]).toBe('Kinds of errors, 1 in all, the most frequent first:')
-    const [, first, sample] =
-      /^error:\w+ 10 times TypeError .+; first ([^,]+), .+; apps payments; versions, the newest first: 2\.4\.0; sample (\d+)/.exec(
+    const [, id, first, sample] =
+      /^error:(\w+) 10 times TypeError .+; first ([^,]+), .+; apps payments; versions, the newest first: 2\.4\.0; sample (\d+)/.exec(
         kinds[1]!,
       )!
     expect(first! >= told.at(minutes.deployed)).toBe(true)
     const record = await assistant.lines('get_record', { id: Number(sample), around: 0 })
     expect(record).toContain('appVersion: 2.4.0')
     expect(record.find((line) => line.startsWith('message: "charge failed '))).toContain('TypeError: Cannot read')
+    const all = await assistant.lines('search_logs', { q: `error:${id}` })
+    expect(all.filter((line) => / error payments\/prod 2\.4\.0 "charge failed /.test(line))).toHaveLength(10)
     const sound = await assistant.lines('count_logs', { q: 'app:payments -level:error', by: 'version' })
     expect(namesIn(sound)).toEqual(['2.3.0', '2.4.0'])
   })

@@ -167,6 +167,7 @@ class SharedReceiver {
       read: (query) => records.read(query),
       facets: (query) => records.facets(query),
       counts: (query) => records.counts(query),
+      errors: (query) => records.errors(query),
       position: (query) => records.position(query),
       arrivals: (query) => records.arrivals(query),
       missed: (query) => records.missed(query),

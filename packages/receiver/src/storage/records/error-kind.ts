@@ -27,13 +27,7 @@ const maxCharacters = 10_000
 const beforeFrame = '\n    at '
 
 /** The kind of error that a log tells of: by its stack, or, where it has none, by the text of a log of level error or above. Values have none. */
-export function errorKindOf({
-  level,
-  message,
-}: {
-  readonly level?: unknown
-  readonly message?: unknown
-}): ErrorKind | undefined {
+export function errorKindOf({ level, message }: Readonly<Record<string, unknown>>): ErrorKind | undefined {
   if (typeof level !== 'string' || typeof message !== 'string') return undefined
   const frames = message.indexOf(beforeFrame)
   if (frames !== -1) return kindOf(partsOfStack(message, frames))

@@ -50,7 +50,9 @@ export function toolServer(source: Source): Server {
       return textResult(await answerOf(params, { source, signal }))
     } catch (error) {
       if (!(error instanceof ToolError)) throw error
-      return { ...textResult(oneLine(visible(error.message))), isError: true }
+      // The name of the parameter stands in front of the receiver's words, which begin with it.
+      const message = error.message.replace('q: q: ', 'q: ')
+      return { ...textResult(oneLine(visible(message))), isError: true }
     }
   })
   return server

@@ -20,6 +20,10 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'shows markup, escape sequences and signs that turn the text around as text, in every view',
     ),
   ],
+  'text tells an assistant that reads it by `sluice-receiver mcp` what to do': [
+    proof('packages/receiver/test/mcp/answers.test.ts', 'is one quoted string on one line: %s'),
+    proof('packages/receiver/test/mcp/tools.test.ts', 'changes nothing'),
+  ],
   'an exported cell becomes a formula': [
     proof('packages/receiver/test/page/views.full.test.ts', 'can be exported as NDJSON and as CSV'),
   ],

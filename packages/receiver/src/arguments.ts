@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { unknownCommand, unknownName, withHelp } from '../../../src/cli/command.js'
 import { nearestName } from '../../../src/options/nearest-name.js'
+import type { McpCommand } from './commands/mcp-command.js'
 import type { RunCommand } from './commands/run-command.js'
 import type { StoreCommand } from './commands/store-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
@@ -23,6 +24,7 @@ export type Command =
   /** Works on a store. Resolves with the text for stdout. */
   | { readonly type: 'store'; readonly run: () => Promise<string> }
   | { readonly type: 'run'; readonly command: RunCommand }
+  | { readonly type: 'mcp'; readonly command: McpCommand }
   | { readonly type: 'reading'; readonly name: ReadingName; readonly written: readonly string[] }
   | { readonly type: 'help' | 'version' }
   | { readonly type: 'wrong'; readonly message: string }
@@ -110,6 +112,7 @@ export function readArguments(args: readonly string[], environment: Environment)
     const name = readingNames.find((each) => each === first)
     if (name !== undefined) return { type: 'reading', name, written: rest }
     if (first === 'run') return readRun(rest, environment)
+    if (first === 'mcp') return readMcp(rest, environment)
     return commands.includes(first)
       ? readStoreCommand(first, { args: rest, environment })
       : readStart(args, environment)
@@ -119,7 +122,7 @@ export function readArguments(args: readonly string[], environment: Environment)
   }
 }
 
-const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames, 'run']
+const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames, 'run', 'mcp']
 const own = 'sluice-receiver'
 
 /** Our words for what Node's parser says. */
@@ -138,6 +141,7 @@ function wordsFor(message: string, command = ''): string {
 /** The names of the options that a command has, or the receiver itself. */
 function optionsOf(command: string): string[] {
   if (command === 'run') return [...runOptions.map(writtenName), 'quiet', 'help']
+  if (command === 'mcp') return [...mcpOptions.map(writtenName), 'help']
   if (!commands.includes(command)) return [...optionNames.map(writtenName), 'version', 'help']
   const owned = Object.entries(verbs).filter(([verb]) => verb.split(' ')[0] === command)
   return [...storeOptions.map(writtenName), 'help', ...owned.flatMap(([, { options = {} }]) => Object.keys(options))]
@@ -169,6 +173,14 @@ function readRun(args: readonly string[], environment: Environment): Command {
   const isPortSet = (values as { port?: string }).port !== undefined || environment[variableOf('port')] !== undefined
   const port = isPortSet ? read.port : undefined
   return { type: 'run', command: { ...read, port, quiet: values.quiet === true, program } }
+}
+
+const mcpOptions = ['data', 'database'] as const
+
+function readMcp(args: readonly string[], environment: Environment): Command {
+  const { values } = parseArgs({ args: [...args], allowNegative: true, options: parsed(mcpOptions) })
+  if (values.help === true) return { type: 'help' }
+  return { type: 'mcp', command: readSome(mcpOptions, { written: values, environment }) }
 }
 
 function readStoreCommand(

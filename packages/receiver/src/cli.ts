@@ -38,6 +38,11 @@ async function run(): Promise<void> {
       await runProgram(command.command)
       break
     }
+    case 'mcp': {
+      const { serveMcp } = await import('./commands/mcp-command.js')
+      process.exitCode = await serveMcp(command.command)
+      break
+    }
     case 'store':
       process.stdout.write(await command.run())
       break

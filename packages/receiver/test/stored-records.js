@@ -29,12 +29,27 @@ export function record(number) {
   }
 }
 
+/** A record whose message has a context. @param {number} number */
+export function recordWithContext(number) {
+  const scattered = (number * 2_654_435_761) % 4_294_967_296
+  const plain = record(number)
+  const context = {
+    reqId: `req-${scattered.toString(36)}`,
+    req: { method: number % 5 === 0 ? 'POST' : 'GET', url: `/orders/${scattered % 99_991}` },
+    res: { statusCode: plain.level === 'error' ? 503 : number % 40 === 9 ? 404 : 200 },
+    responseTime: scattered % 300,
+    user: number % 3 === 0 ? undefined : { id: `c${scattered % 100_003}` },
+    batch: number % 1000 === 5 ? scattered : undefined,
+  }
+  return { ...plain, message: `request completed ${JSON.stringify(context)}` }
+}
+
 /**
  * Write logs into a store of the receiver, until it has so many.
  *
  * @param {string} data folder of the store
  * @param {number} records
- * @param {(number: number) => import('../dist/storage/record-storage.js').RecordFields} recordOf
+ * @param {(number: number) => import('../dist/storage/record-storage.js').RecordFields} [recordOf]
  */
 export async function storeRecords(data, records, recordOf = record) {
   mkdirSync(data, { recursive: true })
@@ -65,7 +80,7 @@ const dayMs = 86_400_000
  *
  * @param {string} url
  * @param {number} records
- * @param {(number: number) => import('../dist/storage/record-storage.js').RecordFields} recordOf
+ * @param {(number: number) => import('../dist/storage/record-storage.js').RecordFields} [recordOf]
  */
 export async function storeRecordsInDatabase(url, records, recordOf = record) {
   const storage = await PostgresStorage.open(url)

@@ -43,19 +43,20 @@ const read = (query: object) => reader.read({ kind: 'logs', bucket: 'demo', limi
 const idsOf = (query: object) => read(query).list.map(({ id }) => id)
 const pagesOf = () => (database.prepare('PRAGMA texts.page_count').get() as { page_count: number }).page_count
 
-it('the text index of a store that forgets has parts, reads over all of them, and drops those without records', async () => {
+it('the text index has parts, reads over all of them, and drops those without records', async () => {
   await store(25_000, 'first word')
   follow()
-  expect(parts()).toEqual([{ first_id: 1 }])
+  const both = [{ first_id: 1 }, { first_id: 20_001 }]
+  expect(parts()).toEqual(both)
   await forget(Date.now())
   await store(10, 'second word')
   follow()
-  expect(parts()).toEqual([{ first_id: 1 }])
+  expect(parts()).toEqual(both)
 
   await storage.records.forget(Date.now())
   await store(10, 'third word')
   follow()
-  expect(parts()).toEqual([{ first_id: 1 }, { first_id: 25_011 }])
+  expect(parts()).toEqual(both)
   expect(read({ text: 'word' })).toMatchObject({ total: 1000, totalIsAtLeast: true })
   expect(idsOf({ text: 'word' }).at(-1)).toBe(25_011)
   expect(idsOf({ text: 'word', before: 25_012 })).toEqual([
@@ -68,7 +69,7 @@ it('the text index of a store that forgets has parts, reads over all of them, an
 
   await forget(Date.now())
   follow()
-  expect(parts()).toEqual([{ first_id: 25_011 }])
+  expect(parts()).toEqual(both.slice(1))
   expect(read({ text: 'word' }).total).toBe(10)
   expect(read({ appName: 'shop', text: 'first' }).total).toBe(0)
 })

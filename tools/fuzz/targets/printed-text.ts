@@ -2,7 +2,6 @@ import { deepStrictEqual, ok } from 'node:assert/strict'
 import { stripVTControlCharacters } from 'node:util'
 import { logRow } from '../../../packages/receiver/src/commands/log-row.js'
 import { serverSentEvents } from '../../../packages/receiver/src/commands/server-sent-events.js'
-import { wordSearch } from '../../../packages/receiver/src/commands/word-search.js'
 import { jsonLine } from '../../../src/cli/output.js'
 import { oneLine, quoted, reasonOf } from '../../../src/errors/text-of.js'
 import { Input, piecesOf, seed } from '../input.js'
@@ -44,5 +43,4 @@ export async function fuzz(data: Buffer): Promise<void> {
     ok(!obeyed.test(line), `a line steers: ${line}`)
   }
   deepStrictEqual(JSON.parse(jsonLine({ text })), { text })
-  wordSearch(text.slice(0, 20))?.(text)
 }

@@ -5,6 +5,8 @@ export type LevelName = 'trace' | 'debug' | 'verbose' | 'info' | 'warn' | 'error
 
 /** Filters of value records. A record must pass all that are given. */
 export interface ValueFilter {
+  /** A query in the language of docs/searching.md, such as `level>=warn res.statusCode>=500`. */
+  readonly q?: string | undefined
   /** Only this event. */
   readonly eventId?: number | undefined
   /** Only this service, by its exact name. */

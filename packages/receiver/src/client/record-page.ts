@@ -11,7 +11,7 @@ export function pageIn<Kind extends RecordKind>(
   answer: Readonly<Record<string, unknown>>,
   { asked, kind }: { readonly asked: Asked; readonly kind: Kind },
 ): RecordPage<Stored<Kind>> {
-  const { total, totalIsAtLeast, list, next, hint } = answer
+  const { total, totalIsAtLeast, list, next, incomplete, hint } = answer
   if (!Array.isArray(list) || !list.every((each) => isStored(each, kind))) {
     throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'a list of records' })
   }
@@ -20,6 +20,7 @@ export function pageIn<Kind extends RecordKind>(
     list,
     ...(totalIsAtLeast === true ? { totalIsAtLeast } : {}),
     ...(typeof next === 'number' ? { next } : {}),
+    ...(incomplete === true ? { incomplete } : {}),
     ...(typeof hint === 'string' ? { hint } : {}),
   }
 }
@@ -40,10 +41,11 @@ export interface PageQuestion {
  * @throws {ApiError} where it does not fall
  */
 export function pageAfter(
-  { list, next }: RecordPage<Arrival>,
+  { list, next, incomplete }: RecordPage<Arrival>,
   { asked, limit, before }: PageQuestion,
 ): number | undefined {
-  if (list.length === 0) return undefined
+  // A search that was cut may have found nothing yet.
+  if (list.length === 0 && incomplete !== true) return undefined
   const after = next ?? (list.length < limit ? undefined : list.at(-1)?.id)
   if (
     after === undefined ||

@@ -22,12 +22,14 @@ export type Stored<Kind extends RecordKind> = Kind extends 'logs' ? StoredLog : 
 export interface RecordPage<Stored> {
   /** Number of records that match, on all pages. */
   readonly total: number
-  /** True where counting stopped at `total`: there are more. */
+  /** True where counting stopped at `total`: there may be more. */
   readonly totalIsAtLeast?: true
   /** The records of this page. */
   readonly list: readonly Stored[]
-  /** The `before` of the next page, where the page ended at a limit of bytes. */
+  /** The `before` of the next page, where the page ended at a limit of bytes or of time. */
   readonly next?: number
+  /** True where the search took long and was cut: records before `next` were not looked at. */
+  readonly incomplete?: true
   /** A value of the query that no record has, with those that occur. */
   readonly hint?: string
 }

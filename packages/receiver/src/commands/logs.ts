@@ -1,11 +1,16 @@
 import type { Command, CommandLine } from '../../../../src/cli/command.js'
 import { jsonLine, type Output, printPaced, type Status } from '../../../../src/cli/output.js'
-import { levelNames, severityOfName } from '../../../../src/records/level.js'
+import { levelNames } from '../../../../src/records/level.js'
 import type { LevelName } from '../client/reading-query.js'
+import { meetsQuery } from '../query/meets-query.js'
+import { parseQuery } from '../query/parse-query.js'
+import { QueryError } from '../query/query-error.js'
+import { queryOfFilter } from '../storage/records/filter-query.js'
+import { withQuery } from '../storage/records/filter-with-query.js'
+import { phrasesIn } from '../storage/records/words.js'
 import { logRow } from './log-row.js'
 import { follow, readFilters, readingFailure } from './reading-command.js'
 import { ReadingService, type RecordQuery, type Stored } from './reading-service.js'
-import { wordExclusion, wordSearch } from './word-search.js'
 
 interface LogsArguments {
   readonly lines: number
@@ -22,11 +27,15 @@ const maxLines = 100_000
 const maxLevels = 20
 const maxTextChars = 1000
 
-const help = `Usage: sluice-receiver logs [options]
+const help = `Usage: sluice-receiver logs [options] [QUERY]
 
 Prints the newest log records that the receiver holds, oldest first, one line each: time in UTC,
 level, application, and the first line of the message. Characters that a terminal would obey
 appear as signs. It reads the API of sluice-receiver, which other services do not have.
+
+  QUERY             only records that it means, such as 'level>=warn checkout -health',
+                    'res.statusCode>=500' or 'reqId:req-21c OR user.id:*'; docs/searching.md has
+                    the language
 
   --follow          go on with the records that arrive, until Ctrl-C
   --lines N         the newest N records, 0 to ${maxLines} (default ${defaultLines})
@@ -53,6 +62,7 @@ Exit status: 0 the records are printed, or --follow was ended; 1 the receiver ca
 or refuses, or no record has a value that a filter names; 2 the command line or the configuration is wrong, or the service is not the receiver.
 
 Examples:
+  sluice-receiver logs --follow 'level>=warn -health'
   sluice-receiver logs --min-level warn --since 1h --not-text health
   sluice-receiver logs --follow --app shop --text 'order 17'
   sluice-receiver logs --json --lines 1000 | jq -r .message
@@ -80,7 +90,6 @@ export const logs: Command<LogsArguments> = {
 
 function read(line: CommandLine): LogsArguments | string {
   const { texts, flags, operands } = line
-  if (operands.length > 0) return `expected no operand, got ${operands.join(', ')}`
   const { lines = String(defaultLines), level, 'min-level': least, text, 'not-text': notText, machine } = texts
   if (!/^\d{1,6}$/.test(lines) || Number(lines) > maxLines) {
     return `--lines: expected a whole number from 0 to ${maxLines}, got "${lines}"`
@@ -93,33 +102,33 @@ function read(line: CommandLine): LogsArguments | string {
   if (least !== undefined && !levelNames.includes(least)) {
     return `--min-level: expected one of ${levelNames.join(', ')}, got "${least}"`
   }
-  const hasWords = text === undefined ? () => true : wordSearch(text)
-  const hasNoWords = notText === undefined ? () => true : wordExclusion(notText)
-  if (hasWords === undefined || (text ?? '').length > maxTextChars) return wrongWords('text', text)
-  if (hasNoWords === undefined || (notText ?? '').length > maxTextChars) return wrongWords('not-text', notText)
+  if (!isSearch(text)) return wrongWords('text', text)
+  if (!isSearch(notText)) return wrongWords('not-text', notText)
   const filters = readFilters(line)
   if (typeof filters === 'string') return filters
-  const severity = least === undefined ? undefined : severityOfName(least)!
-  return {
-    lines: Number(lines),
-    query: {
-      ...filters,
-      machineName: machine,
-      level: levels,
-      minLevel: least as LevelName | undefined,
-      text,
-      notText,
-    },
-    matches: (record) =>
-      (levels === undefined || levels.includes(record.level)) &&
-      (severity === undefined || (severityOfName(record.level) ?? -1) >= severity) &&
-      (filters.appName === undefined || filters.appName === record.appName) &&
-      (machine === undefined || machine === record.machineName) &&
-      hasWords(record.message) &&
-      hasNoWords(record.message),
-    follow: flags.has('follow'),
-    json: flags.has('json'),
+  const minLevel = least as LevelName | undefined
+  const asked = { machineName: machine, minLevel, text, notText }
+  const q = operands.join(' ')
+  try {
+    const { appName } = filters
+    const filter = withQuery({ kind: 'logs', bucket: '', ...asked, appName, levels }, parseQuery(q, Date.now()))
+    const wanted = queryOfFilter(filter)!
+    return {
+      lines: Number(lines),
+      query: { ...filters, ...asked, level: levels, q: q === '' ? undefined : q },
+      matches: (record) => meetsQuery(record, wanted),
+      follow: flags.has('follow'),
+      json: flags.has('json'),
+    }
+  } catch (error) {
+    if (error instanceof QueryError) return error.message
+    throw error
   }
+}
+
+/** True for words, and for none that were asked for. */
+function isSearch(words: string | undefined): boolean {
+  return words === undefined || (words.length <= maxTextChars && phrasesIn(words).length > 0)
 }
 
 function wrongWords(option: string, text = ''): string {

@@ -29,6 +29,18 @@ interface Reading<Content> {
 /** The service has no reading API: it is not the receiver. */
 export class NoReceiverError extends Error {}
 
+/**
+ * The options of a command that reads, from the environment. `SLUICE_DISABLED` concerns sending alone.
+ *
+ * @throws {ConfigError}
+ */
+export function readingOptions(needs: RecordKind, { SLUICE_DISABLED: _, ...environment } = process.env) {
+  reportMisspelt()
+  const resolution = resolve({}, { environment, needs, folder: process.cwd() })
+  if (resolution.state === 'off') throw nothingConfigured()
+  return resolution.options
+}
+
 /** The reading API of the receiver, for the records of one kind and bucket. */
 export class ReadingService<Kind extends RecordKind> {
   readonly #kind: Kind
@@ -38,17 +50,13 @@ export class ReadingService<Kind extends RecordKind> {
   #proxy: ProxyAgent | undefined
 
   /**
-   * Reads the options from the environment. `SLUICE_DISABLED` concerns sending alone.
+   * Reads the options from the environment.
    *
    * @param signal abandons every request
    * @throws {ConfigError}
    */
   constructor(kind: Kind, signal?: AbortSignal) {
-    reportMisspelt()
-    const { SLUICE_DISABLED: _, ...environment } = process.env
-    const resolution = resolve({}, { environment, needs: kind, folder: process.cwd() })
-    if (resolution.state === 'off') throw nothingConfigured()
-    const { options } = resolution
+    const options = readingOptions(kind)
     this.#kind = kind
     this.#signal = signal
     this.#bucket = encodeURIComponent(String(kind === 'logs' ? options.logBucket : options.valueBucket))

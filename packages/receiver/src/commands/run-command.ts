@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
-import { setTimeout } from 'node:timers/promises'
 import { reasonOf } from '../../../../src/errors/text-of.js'
-import { idOfKey, makeKey } from '../keys/keys.js'
-import { newPageAddress } from '../keys/page-sessions.js'
+import { idOfKey } from '../keys/keys.js'
 import { scopes } from '../keys/scopes.js'
 import { type Options, optionTable } from '../options/option-table.js'
 import { type Receiver, startReceiver } from '../receiver.js'
 import type { ReceiverError } from '../receiver-error.js'
 import { outliveReaders, say } from '../stderr.js'
-import { inTables, type StoreCommand } from './store-command.js'
+import { joinReceiver, revokeKeyOf } from './joined-receiver.js'
+import type { StoreCommand } from './store-command.js'
 
 export interface RunCommand extends Pick<Options, 'host' | 'data' | 'database' | 'events' | 'retain'> {
   /** Undefined: the usual port, or a free one where that is taken. */
@@ -30,10 +29,6 @@ interface Target {
   close(): Promise<void>
 }
 
-const project = 'demo'
-/** The receiver of another process looks for new keys each second. */
-const mostWaitMs = 5000
-const betweenLooksMs = 50
 /** Signals that a program may want to hear. */
 const forwarded = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const
 /** A terminal sends these to all processes of its foreground itself. */
@@ -61,14 +56,14 @@ export async function runProgram(command: RunCommand): Promise<void> {
 
 async function targetFor(command: RunCommand): Promise<Target> {
   const receiver = await started(command)
-  if (receiver === undefined) return await joined(command)
+  if (receiver === undefined) return await joinReceiver(storeOf(command), { name: 'run', scopes })
   const apiKey = receiver.apiKey!
   return {
     ...receiver,
     apiKey,
     async close() {
       await receiver.close()
-      if (command.data !== ':memory:') await revoke(command, idOfKey(apiKey))
+      if (command.data !== ':memory:') await revokeKeyOf(storeOf(command), idOfKey(apiKey))
     },
   }
 }
@@ -85,29 +80,6 @@ async function started(command: RunCommand): Promise<Receiver | undefined> {
     if (code !== 'PORT_TAKEN' || command.port !== undefined) throw error
     return await startReceiver({ ...options, port: 0 })
   }
-}
-
-/** The receiver that runs on the data folder, with a new key. */
-async function joined(command: RunCommand): Promise<Target> {
-  const { page, key, stored } = await inTables(storeOf(command), async ({ keys, pageSessions }) => ({
-    page: await newPageAddress(pageSessions),
-    ...(await makeKey(keys, { name: 'run', scopes })),
-  }))
-  const { origin } = new URL(page)
-  await untilValid(key, origin)
-  return { url: origin, project, apiKey: key, page, close: () => revoke(command, stored.id) }
-}
-
-/** A receiver looks for new keys once in a while. */
-async function untilValid(key: string, url: string): Promise<void> {
-  for (const until = Date.now() + mostWaitMs; Date.now() < until; await setTimeout(betweenLooksMs)) {
-    const { status } = await fetch(`${url}/api/logs/${project}?limit=1`, { headers: { 'x-api-key': key } })
-    if (status !== 401) return
-  }
-}
-
-async function revoke(command: RunCommand, id: string): Promise<void> {
-  await inTables(storeOf(command), ({ keys }) => keys.revoke(id))
 }
 
 function storeOf({ data, database }: RunCommand): StoreCommand {

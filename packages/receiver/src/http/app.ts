@@ -24,6 +24,7 @@ import { readJsonBodies } from './json-body.js'
 import { keyRoutes } from './key-routes.js'
 import { sendLargeAnswers } from './large-answers.js'
 import { liveRoutes } from './live-routes.js'
+import { mcpRoutes } from './mcp-routes.js'
 import { Metrics, metricsRoutes } from './metrics.js'
 import { describeRoutes, openapiRoutes } from './openapi.js'
 import { otlpRoutes } from './otlp-routes.js'
@@ -137,6 +138,7 @@ export function buildApp({
   findProjects(app)
   app.register(pageRoutes, { access, web })
   app.register(async (scope) => metricsRoutes(scope, metrics))
+  app.register(async (scope) => mcpRoutes(scope, access))
   app.register(otlpRoutes, { storage, limit })
   for (const prefix of ['', '/v1']) {
     app.register(

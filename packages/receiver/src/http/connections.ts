@@ -74,7 +74,8 @@ export class Connections {
       announceEnd(response)
       this.#lastTaken.add(socket)
     }
-    this.#newest.set(socket, response)
+    // The receiver's questions to itself come over no connection.
+    if (this.#newest.has(socket)) this.#newest.set(socket, response)
     return true
   }
 

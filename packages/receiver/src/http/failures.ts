@@ -1,4 +1,5 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { QueryError } from '../query/query-error.js'
 import type { ErrorDetail, ValidationError } from '../schemas/envelopes.js'
 import { say } from '../stderr.js'
 import { isOutOfSpace, roomAwaitedS } from '../storage/out-of-space.js'
@@ -63,6 +64,10 @@ function sayOnce(message: string): void {
 /** The failures of a request that is to blame itself. */
 export function complaints(error: FastifyError, request: FastifyRequest): ValidationError[] {
   if (error.validation !== undefined) return validationErrors(error.validation as readonly SchemaError[])
+  if ((error as Error) instanceof QueryError) {
+    const { q = null } = request.query as { readonly q?: string }
+    return [{ name: 'q', attemptedValue: q, message: error.message }]
+  }
   const ofBody = (message: string) => [{ name: 'body', attemptedValue: null, message: `body ${message}` }]
   switch (error.code) {
     case 'FST_ERR_BAD_URL':

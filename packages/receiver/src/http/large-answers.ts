@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Failure } from '../schemas/envelopes.js'
@@ -15,6 +16,8 @@ export function sendLargeAnswers(app: FastifyInstance): void {
   const waiting = new Map<string, number>()
   app.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string' || payload.length <= pieceBytes) return payload
+    // A question of the receiver to itself comes over no connection, and its answer does not wait.
+    if (!(request.raw.socket instanceof Socket)) return payload
     const bytes = Buffer.from(payload)
     const owner = ownerOf(request)
     const ofOwner = (waiting.get(owner) ?? 0) + bytes.length

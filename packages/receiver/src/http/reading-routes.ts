@@ -31,6 +31,8 @@ import type { Searches } from './searches.js'
 const defaultLimit = 100
 /** Facets count the newest records only, so that their cost has a limit. */
 const maxFacetRecords = 10_000
+/** A page is cut when its search has taken this long. */
+const patienceMs = 300
 /** Longest part of a value in a hint. */
 const maxShown = 200
 
@@ -56,7 +58,10 @@ export function readingRoutes(
     const page = Type.Composite([
       pagedSchema(storedRecordSchemas[kind]),
       Type.Object({
-        totalIsAtLeast: Type.Optional(Type.Literal(true, { description: 'Counting has stopped: there are more' })),
+        totalIsAtLeast: Type.Optional(Type.Literal(true, { description: 'Counting has stopped: there may be more' })),
+        incomplete: Type.Optional(
+          Type.Literal(true, { description: 'The search took long and was cut: it goes on with before=next' }),
+        ),
         hint: Type.Optional(
           Type.String({ description: 'A value of a filter that no record has, and those that occur' }),
         ),
@@ -68,7 +73,7 @@ export function readingRoutes(
       handler: async (request, reply) => {
         const { limit = defaultLimit, before, after, ...filters } = request.query
         const bucket = request.params.bucketId
-        const query = { ...filterOf({ kind, bucket }, filters), limit, before, after }
+        const query = { ...filterOf({ kind, bucket }, filters), limit, before, after, patienceMs }
         if (isNewestPage(query)) return records.read(query)
         return searches.answer({ request, reply }, async (signal) => {
           const { unknown, ...found } = await records.read(query, signal)

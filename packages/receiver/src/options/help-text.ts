@@ -16,6 +16,7 @@ export const helpText = `Usage: sluice-receiver [options]
        sluice-receiver backup FILE
        sluice-receiver logs [options]
        sluice-receiver values [options]
+       sluice-receiver mcp [--data DIR]
 
 Receives logs and value events over the Content, Logging and Value-Tracking HTTP API and keeps them
 in SQLite or PostgreSQL.
@@ -24,6 +25,7 @@ run starts a receiver, or joins the one that runs on the folder of --data, and r
 keys, page, projects and backup work on the folder of --data, also while a receiver runs there; with --json they print JSON.
 page prints an address that opens the receiver's page in one browser, within ten minutes.
 logs prints the records of a receiver that runs, here or elsewhere, and values counts its value events; see their --help.
+mcp serves tools of the Model Context Protocol over stdin and stdout to an assistant in an editor: from SLUICE_URL with SLUICE_API_KEY and SLUICE_BUCKET, or else the receiver that runs on the folder of --data.
 
 Options, each with the variable that sets it. An option of the command wins; --no-json and its like turn off what a variable turns on.
 

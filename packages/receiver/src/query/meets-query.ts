@@ -1,11 +1,12 @@
 import { type ContextField, contextFields } from '../storage/records/context-fields.js'
+import { errorKindOf } from '../storage/records/error-kind.js'
 import { recordTimeMs } from '../storage/records/record-times.js'
 import { wordsIn } from '../storage/records/words.js'
 import type { Comparison, FieldName, OwnField, Query } from './query.js'
 
 /** The parts of a record that queries look at. */
 export type SearchedRecord = { readonly timeStamp: number; readonly message?: string } & {
-  readonly [Field in OwnField]?: string | number
+  readonly [Field in Exclude<OwnField, 'error'>]?: string | number
 }
 
 /** True if the record is what the query means. Stores give the same answer. */
@@ -36,7 +37,7 @@ class Parts {
   /** The values of the field as JSON; undefined in place of one that is too long. */
   values(field: FieldName): readonly (string | undefined)[] {
     if (!isOfContext(field)) {
-      const value = this.#record[field]
+      const value = field === 'error' ? errorKindOf(this.#record)?.id : this.#record[field]
       return value === undefined ? [] : [JSON.stringify(value)]
     }
     this.#context ??= contextFields(this.#record.message ?? '')
@@ -70,8 +71,8 @@ function meets(parts: Parts, query: Query): boolean {
   }
 }
 
-/** A text is no number, also one of digits: its JSON begins with a quotation mark. */
-function compares(json: string, { is, than }: { readonly is: Comparison; readonly than: number }): boolean {
+/** True if the JSON is a number for which the comparison holds. A text of digits is no number: its JSON begins with a quotation mark. */
+export function compares(json: string, { is, than }: { readonly is: Comparison; readonly than: number }): boolean {
   if (!/^[-\d]/.test(json)) return false
   const number = Number(json)
   if (is === '<') return number < than

@@ -17,6 +17,7 @@ const names: ReadonlyMap<string, OwnField> = new Map(
     appVersion: 'appVersion',
     event: 'eventId',
     eventId: 'eventId',
+    error: 'error',
   } as const),
 )
 

@@ -1,8 +1,7 @@
 import type { Phrase } from '../storage/records/words.js'
 
-/** Fields of a record that queries know under a short name. */
-export const ownFields = ['level', 'eventId', 'appName', 'env', 'machineName', 'appVersion'] as const
-export type OwnField = (typeof ownFields)[number]
+/** Fields of a record that queries know under a short name; `error` is the id of the kind of error that it tells of. */
+export type OwnField = 'level' | 'eventId' | 'appName' | 'env' | 'machineName' | 'appVersion' | 'error'
 
 /** A field of the record, or a field of its context: a dot and the keys with dots between them, such as `.req.method`. */
 export type FieldName = OwnField | `.${string}`

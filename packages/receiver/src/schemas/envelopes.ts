@@ -53,7 +53,8 @@ export function pagedSchema<Item extends TSchema>(item: Item) {
     list: Type.Array(item),
     next: Type.Optional(
       Type.Integer({
-        description: 'Start of the next page. Only present when the limit of 8 MiB cut the page short.',
+        description:
+          'Start of the next page. Only present when the limit of 8 MiB, or of time for a search, cut the page short.',
       }),
     ),
   })
@@ -62,7 +63,7 @@ export interface Paged<T> {
   readonly total: number
   readonly list: readonly T[]
   /**
-   * Where the next page starts: the `from` for content, the `before` for records. Only present when the size limit cut the page short.
+   * Where the next page starts: the `from` for content, the `before` for records. Only present when the limit of size, or of time for a search, cut the page short.
    */
   readonly next?: number
 }

@@ -1,6 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { levelNames } from '../../../../src/records/level.js'
+import { maxQueryLength, parseQuery } from '../query/parse-query.js'
 import type { RecordFilter, RecordKind } from '../storage/record-storage.js'
+import { withQuery } from '../storage/records/filter-with-query.js'
 import { msOf } from './duration.js'
 import { utcTimeSchema } from './time.js'
 
@@ -42,6 +44,12 @@ export const recordFilterSchema = {
   notText: Type.Optional(
     Type.String({ ...words, description: 'Words that the message must not contain, none of them' }),
   ),
+  q: Type.Optional(
+    Type.String({
+      maxLength: maxQueryLength,
+      description: 'A query in the language of searching, such as level>=warn res.statusCode>=500 -health',
+    }),
+  ),
   since: Type.Optional(timeSchema),
   until: Type.Optional(timeSchema),
 } as const
@@ -72,13 +80,17 @@ export const facetQuerySchema = Type.Object(
 )
 export type FacetQueryString = Static<typeof facetQuerySchema>
 
-/** The filters of a query. Times ago are counted from now. */
+/**
+ * The filters of a query. Times ago are counted from now.
+ *
+ * @throws {QueryError} for a `q` that cannot be understood
+ */
 export function filterOf(
   { kind, bucket }: { readonly kind: RecordKind; readonly bucket: string },
-  { level, notLevel, since, until, ...exact }: FilterQueryString,
+  { level, notLevel, since, until, q = '', ...exact }: FilterQueryString,
 ): RecordFilter {
   const now = Date.now()
-  return {
+  const filter = {
     ...exact,
     kind,
     bucket,
@@ -87,6 +99,7 @@ export function filterOf(
     since: since === undefined ? undefined : timeOf(since, now),
     until: until === undefined ? undefined : timeOf(until, now),
   }
+  return withQuery(filter, parseQuery(q, now))
 }
 
 /** A time of a query in ms since 1970. */

@@ -1,3 +1,4 @@
+import type { Query } from '../query/query.js'
 import type { Paged } from '../schemas/envelopes.js'
 import type { Facets } from '../schemas/facets.js'
 import type { LevelName } from '../schemas/levels.js'
@@ -44,6 +45,8 @@ export interface RecordFilter {
   readonly minLevel?: LevelName | undefined
   /** None of these. */
   readonly notLevels?: readonly string[] | undefined
+  /** A level of each of these ranges. No record needs to have any of them, so that none is missed. */
+  readonly levelRanges?: readonly (readonly string[])[] | undefined
   readonly eventId?: number | undefined
   readonly appName?: string | undefined
   readonly env?: string | undefined
@@ -53,6 +56,8 @@ export interface RecordFilter {
   readonly text?: string | undefined
   /** Only records whose message has none of these words. */
   readonly notText?: string | undefined
+  /** Only records that it means. */
+  readonly query?: Query | undefined
   /** Only records with `since` <= time < `until`, in ms since 1970, whatever unit the record has. */
   readonly since?: number | undefined
   readonly until?: number | undefined
@@ -64,6 +69,8 @@ export interface RecordQuery extends RecordFilter {
   readonly before?: number | undefined
   /** Only records with a larger id. */
   readonly after?: number | undefined
+  /** After this time, in ms, the search is cut and has what it has found. @default it looks at all records */
+  readonly patienceMs?: number | undefined
 }
 
 /** A value of a filter that no record of the lane has. */
@@ -75,8 +82,10 @@ export interface UnknownValue {
 }
 
 export interface RecordPage extends Paged<StoredRecord> {
-  /** Counting stopped at `total`; there are more records. Only for queries with filters. */
+  /** Counting stopped at `total`; there may be more records. Only for queries with filters. */
   readonly totalIsAtLeast?: true
+  /** The search was cut: records with a smaller id than `next` were not looked at. */
+  readonly incomplete?: true
   /** Only where the first page is empty. */
   readonly unknown?: UnknownValue
 }

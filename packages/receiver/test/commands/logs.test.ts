@@ -62,20 +62,21 @@ describe('sluice-receiver logs', () => {
       { message: 'Größe 17 paid', level: 'error' },
       { message: 'debugged', level: 'debug' },
       { message: 'paid 17', level: 'warn', appName: 'jobs', machineName: 'm-2' },
-      { message: 'paid 18', level: 'warn', timeStamp: Date.now() },
+      { message: 'paid 18 {"status":503,"user":{"id":"u 7"}}', level: 'warn', timeStamp: Date.now() },
     ])
+    const paid18 = 'paid 18 {"status":503,"user":{"id":"u 7"}}'
     const filters: [string[], string[]][] = [
       [
         ['--level', 'warn,error'],
-        ['Größe 17 paid', 'paid 17', 'paid 18'],
+        ['Größe 17 paid', 'paid 17', paid18],
       ],
       [
         ['--level', 'warn,error', '--lines', '2'],
-        ['paid 17', 'paid 18'],
+        ['paid 17', paid18],
       ],
       [
         ['--min-level', 'warn'],
-        ['Größe 17 paid', 'paid 17', 'paid 18'],
+        ['Größe 17 paid', 'paid 17', paid18],
       ],
       [['--min-level', 'error'], ['Größe 17 paid']],
       [
@@ -89,13 +90,20 @@ describe('sluice-receiver logs', () => {
       ],
       [['--text', 'grosse'], []],
       [['--text', 'große', '--app', 'shop'], ['Größe 17 paid']],
-      [['--since', '5m'], ['paid 18']],
+      [['--since', '5m'], [paid18]],
       [
         ['--since', '2023-11-14'],
-        ['Größe 17 paid', 'debugged', 'paid 17', 'paid 18'],
+        ['Größe 17 paid', 'debugged', 'paid 17', paid18],
       ],
+      [['level>=warn -paid*'], []],
+      [['status>=500', 'user.id:"u 7"'], [paid18]],
+      [
+        ['--level', 'warn', 'host:m-2 OR status:*'],
+        ['paid 17', paid18],
+      ],
+      [['--lines', '1', 'paid'], [paid18]],
     ]
-    const chosen = ['--min-level warn', '--text große --app shop']
+    const chosen = ['--min-level warn', '--text große --app shop', 'status>=500 user.id:"u 7"']
     for (const [words, found] of rowsOf(filters, ([each]) => chosen.includes(each.join(' ')))) {
       expect(await messages(...words), words.join(' ')).toEqual(found)
     }
@@ -137,7 +145,7 @@ describe('sluice-receiver logs', () => {
     [['--text', '?!'], '--text: expected words, at most 1000 characters, got "?!"'],
     [['--since', 'yesterday'], '--since: expected a time such as 5m, 2h or 2026-01-31T12:00:00Z, got "yesterday"'],
     [['--since', '2026-13-45'], '--since: expected a time'],
-    [['more'], 'expected no operand, got more'],
+    [['level:'], 'q: expected a value after "level:" at 7'],
     [['--folow'], 'unknown option --folow; did you mean --follow?'],
   ])('called with %j ends with 2 and says: %s', async (written, words) => {
     const { code, stdout, stderr } = await run(...written)

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { timeText, visibleLine } from '../../src/commands/printed-record.js'
 import { sinceTime } from '../../src/commands/since.js'
-import { wordExclusion, wordSearch } from '../../src/commands/word-search.js'
 
 describe('a time of --since', () => {
   it.each([
@@ -28,27 +27,5 @@ describe('a printed record', () => {
     expect(visibleLine('one\r\ntwo\nthree')).toBe('one …')
     expect(visibleLine('one\r\n\n')).toBe('one')
     expect(visibleLine('')).toBe('')
-  })
-})
-
-describe('a search for words', () => {
-  it('finds all of them in any order, without case and accents', () => {
-    const search = wordSearch('ÉCRIT a-b')!
-    expect(['a b, ecrit', 'Écrit: a.b', 'ecrit a c b', 'ecrits a b'].map(search)).toEqual([true, true, false, false])
-  })
-
-  it('finds a letter in each of its forms, as the receiver does', () => {
-    expect(wordSearch('5 \u03bcs')!('5 \u00b5s')).toBe(true)
-    expect(wordExclusion('\u03c3')!('\u03c2')).toBe(false)
-  })
-
-  it('is none where there are no words', () => {
-    expect(wordSearch(' ?! ')).toBeUndefined()
-    expect(wordExclusion(' ?! ')).toBeUndefined()
-  })
-
-  it('excludes any of them', () => {
-    const search = wordExclusion('ÉCRIT a-b')!
-    expect(['ecrit', 'a.b', 'a c b', 'ecrits'].map(search)).toEqual([false, false, true, true])
   })
 })

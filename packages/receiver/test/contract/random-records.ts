@@ -72,7 +72,7 @@ export function randomRecord(
   return { kind, bucket, idempotencyKey: undefined, record } satisfies NewRecord
 }
 
-type Conditions = Omit<RecordFilter, 'kind' | 'bucket'>
+type Conditions = Omit<RecordFilter, 'kind' | 'bucket' | 'query' | 'levelRanges'>
 
 /** Each condition of a filter, with a random value that some records have and some do not. */
 const conditions: Record<keyof Conditions, (random: Random) => Conditions> = {

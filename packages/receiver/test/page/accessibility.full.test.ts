@@ -4,7 +4,7 @@ import { createSluice } from 'sluice'
 import { describe, expect, it } from 'vitest'
 import { rowsOf } from '../../../../test/support/full.js'
 import { article } from '../support.js'
-import { canOpenPages, openPage, row, useBrowser } from './support.js'
+import { canOpenPages, openPage, row, searchBox, useBrowser } from './support.js'
 
 useBrowser()
 
@@ -50,8 +50,17 @@ describe.skipIf(!canOpenPages)('the page for all people', () => {
       await page.locator('[data-value]').waitFor()
       expect(await seriousFaults(page), 'Values, one event').toEqual([])
       await page.goto(new URL('#logs?text=lin', page.url()).href)
-      await page.getByRole('button', { name: 'line', exact: true }).waitFor()
+      await page.getByText('Search takes whole words').waitFor()
       expect(await seriousFaults(page), 'Logs, nothing found').toEqual([])
+      await searchBox(page).fill('level:')
+      const completions = page.getByRole('listbox', { name: 'Completions' })
+      await completions.getByText('fatal').waitFor()
+      await page.keyboard.press('ArrowDown')
+      await completions.getByRole('option', { selected: true }).waitFor()
+      expect(await seriousFaults(page), 'Logs, completion').toEqual([])
+      await page.keyboard.press('Escape')
+      await page.getByText('expected a value after "level:" at 7').waitFor()
+      expect(await seriousFaults(page), 'Logs, wrong search').toEqual([])
       await page.getByText('Filters', { exact: true }).click()
       expect(await seriousFaults(page), 'Logs, filters').toEqual([])
       await page.getByRole('button', { name: 'Sign out' }).click()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { canOpenPages, hostile, type OpenPage, openPage, shown, useBrowser } from './support.js'
+import { canOpenPages, hostile, type OpenPage, openPage, rowsAre, shown, useBrowser } from './support.js'
 
 useBrowser()
 
@@ -36,10 +36,11 @@ describe.skipIf(!canOpenPages)('the errors of a bucket', () => {
     await page.waitForURL((url) => url.hash.startsWith('#logs?'))
     const words = new URLSearchParams(new URL(page.url()).hash.replace('#logs?', ''))
     expect([...words]).toEqual([
-      ['text', `error:${id}`],
+      ['q', `error:${id}`],
       ['only', 'appName:shop'],
       ['since', '-24h'],
     ])
+    await rowsAre(page, 2)
     await page.goBack()
     await page.getByLabel('Time range').selectOption('Last hour')
     await expect.poll(() => kinds.count()).toBe(1)

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { full } from '../../../../test/support/full.js'
-import { canOpenPages, distanceFromEnd, lastRowIs, listHas, openPage, row, rows, useBrowser } from './support.js'
+import {
+  canOpenPages,
+  distanceFromEnd,
+  lastRowIs,
+  listHas,
+  openPage,
+  row,
+  rows,
+  searchBox,
+  useBrowser,
+} from './support.js'
 
 useBrowser()
 
@@ -146,8 +156,8 @@ describe.skipIf(!canOpenPages)('the list of logs', () => {
     const writer = logger()
     for (let number = 1; number <= 200; number++) writer.info(`line ${number}.`)
     await listHas(page, 200)
-    await page.getByRole('searchbox').fill('line')
-    await page.waitForURL(/text=line/)
+    await searchBox(page).fill('line')
+    await page.waitForURL(/q=line/)
     await page.setViewportSize({ width: 900, height: 500 })
     await rows(page).first().waitFor()
     await page.evaluate(`{

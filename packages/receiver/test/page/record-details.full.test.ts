@@ -12,6 +12,7 @@ import {
   row,
   rows,
   rowsAre,
+  searchBox,
   shown,
   useBrowser,
 } from './support.js'
@@ -69,7 +70,7 @@ describe.skipIf(!canOpenPages)('the details of a record', () => {
       await line(number)
       await line(number, 'other')
     }
-    const text = page.getByRole('searchbox')
+    const text = searchBox(page)
     await text.fill('50')
     await row(page, 'line 50.').first().click()
     await page.getByRole('button', { name: 'Surrounding lines' }).click()

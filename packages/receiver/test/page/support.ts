@@ -89,6 +89,11 @@ export async function openPage(options: ReceiverOptions & BrowserContextOptions 
   }
 }
 
+/** The box with the search of a view. */
+export function searchBox(page: Page) {
+  return page.getByRole('combobox', { name: 'Search' })
+}
+
 /** The rows of the table that are in the document. */
 export function rows(page: Page) {
   return page.getByRole('table', { name: 'Logs' }).locator('[role=row][data-id]')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countedName, termsOf, termsOfCondition, termsOfPhrase } from '../../dist/storage/postgres/record-terms.js'
+import { countedName, termsOf, termsOfPhrase, termsOfValue } from '../../dist/storage/postgres/record-terms.js'
 import { phrasesIn } from '../../dist/storage/records/words.js'
 
 const lane = { kind: 'logs', bucket: 'demo' } as const
@@ -22,7 +22,7 @@ describe('the terms of a record', () => {
   })
 
   it('have a label for each field, whose value has no space', () => {
-    const [label] = termsOfCondition(lane, { field: 'appName', values: ['"my shop"'] })
+    const [label] = termsOfValue(lane, { field: 'appName', values: ['"my shop"'] })
     expect(label).not.toContain(' ')
     expect(termsIn('x')).toContain(label)
   })

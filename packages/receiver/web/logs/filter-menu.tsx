@@ -52,14 +52,8 @@ export function FilterMenu({ list, bucket, filter }: FilterMenuProps) {
             </p>
           )}
           <div class="columns">
-            {context.map(([field, counts]) => (
-              <Facet
-                key={field}
-                title={field.slice(contextPrefix.length)}
-                field={field}
-                counts={counts}
-                onChoose={close}
-              />
+            {context.map(([path, counts]) => (
+              <Facet key={path} title={path} field={contextPrefix + path} counts={counts} onChoose={close} />
             ))}
           </div>
         </div>

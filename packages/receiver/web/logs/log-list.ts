@@ -38,6 +38,8 @@ export class LogList {
   readonly error = signal<string | undefined>(undefined)
   /** True when there is nothing older. */
   readonly complete = signal(false)
+  /** Where the receiver has cut the search: the time of the next record to look at, in ms. */
+  readonly cutAt = signal<number | undefined>(undefined)
   /** The receiver's reason why there are no rows, where it knows one. */
   readonly hint = signal<string | undefined>(undefined)
   rows: LogRecord[] = []
@@ -94,6 +96,7 @@ export class LogList {
       this.origin = 0
       this.#before = found.before
       this.complete.value = found.before === undefined
+      this.cutAt.value = found.cutAt
       this.hint.value = found.hint
       this.#newest = Math.max(records.at(-1)?.id ?? 0, around ?? 0)
       this.#known = new Set(records.map(({ id }) => id))
@@ -122,6 +125,7 @@ export class LogList {
       this.origin -= older.length
       this.#before = found.before
       this.complete.value = found.before === undefined
+      this.cutAt.value = found.cutAt
       this.loading.value = false
       this.version.value++
     } catch (error) {
@@ -180,6 +184,7 @@ export class LogList {
 
   async #readGap({ signal }: AbortController): Promise<void> {
     const source = this.#source!
+    if (source.filter.problem !== undefined) return
     if (this.error.value !== undefined) return await this.load(source)
     const all = { query: new URLSearchParams(), matches: () => true }
     const newest = await findOlder({ bucket: source.bucket, filter: all, enough: 1, signal })
@@ -190,7 +195,8 @@ export class LogList {
     if (last < this.#newest) return await this.load({ bucket: source.bucket, filter: source.filter })
     if (known > 0) return this.#add(newest.records)
     const found = await findOlder({ ...source, enough: maxGap, signal })
-    if (found.records.length >= maxGap && this.hold.value === undefined) return await this.load(source)
+    const isFilled = found.records.length < maxGap && (found.cutAt === undefined || found.before! <= this.#newest)
+    if (!isFilled && this.hold.value === undefined) return await this.load(source)
     this.#add(found.records)
   }
 

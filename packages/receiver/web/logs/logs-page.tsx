@@ -1,9 +1,11 @@
 import { signal } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { LiveFeed } from '../api/live-feed.js'
 import type { LogRecord, RecordPage } from '../api/records.js'
 import { request } from '../api/requests.js'
 import { useKeys } from '../shell/keys.js'
+import { fullTime } from '../text/time.js'
 import { visible } from '../text/visible.js'
 import { go, view } from '../view/view.js'
 import { Conditions } from './conditions.js'
@@ -13,9 +15,8 @@ import { LogCounts } from './log-counts.js'
 import { LogList } from './log-list.js'
 import { LogTable } from './log-table.js'
 import { RecordDetails } from './record-details.js'
-import { filterOf, type RecordFilter } from './record-filter.js'
+import { filterOf } from './record-filter.js'
 import { groupedRows, plainRows } from './row-source.js'
-import { SimilarWords } from './similar-words.js'
 import { Toolbar } from './toolbar.js'
 
 const list = new LogList()
@@ -31,7 +32,11 @@ interface LogsProps {
 export function LogsPage({ feed, bucket }: LogsProps) {
   const { text, levels, only, not, since, until, around, grouped, id } = view.value
   const choice = JSON.stringify({ text, levels, only, not, since, until })
-  const filter = useMemo(() => filterOf(view.value, Date.now()), [choice])
+  const written = useMemo(() => filterOf(view.value, Date.now()), [choice])
+  // A search that cannot be understood leaves what the last one has found.
+  const understood = useRef(written)
+  if (written.problem === undefined) understood.current = written
+  const filter = understood.current
 
   useEffect(() => void list.load({ bucket, filter, around }), [bucket, filter, around])
   useEffect(() => counts.load({ bucket, filter }), [bucket, filter])
@@ -75,7 +80,7 @@ export function LogsPage({ feed, bucket }: LogsProps) {
     if (view.value.id !== undefined) go({ id: record.id }, { replace: true })
   }
   useKeys({
-    '/': () => document.querySelector<HTMLElement>('[role=searchbox]')?.focus(),
+    '/': () => document.querySelector<HTMLElement>('.search input')?.focus(),
     ' ': () => (list.hold.value === undefined ? list.stop('pause') : void list.follow()),
     j: () => move(1),
     k: () => move(-1),
@@ -90,13 +95,15 @@ export function LogsPage({ feed, bucket }: LogsProps) {
   return (
     <div class="logs">
       <h1 class="unseen">Logs</h1>
-      <Toolbar list={list} counts={counts} bucket={bucket} filter={filter} />
+      <Toolbar list={list} counts={counts} bucket={bucket} filter={filter} problem={written.problem} />
       <Conditions />
       <Histogram list={list} counts={counts} filter={filter} />
       <div class={id === undefined ? 'split' : 'split open'}>
         <div class="list">
           <SearchState />
-          {isEmpty && <Nothing bucket={bucket} filter={filter} />}
+          {isEmpty && filter.problem === undefined && (
+            <Nothing hasWord={/(^|[\s(])[\p{L}\p{N}]+(?=[\s)]|$)/u.test(text)} />
+          )}
           <LogTable list={list} source={source} current={cursor.value} onOpen={open} />
           <Waiting />
         </div>
@@ -106,27 +113,37 @@ export function LogsPage({ feed, bucket }: LogsProps) {
   )
 }
 
-function Nothing({ bucket, filter }: { readonly bucket: string; readonly filter: RecordFilter }) {
+function Nothing({ hasWord }: { readonly hasWord: boolean }) {
   const hint = list.hint.value
   return (
     <div class="nothing">
       <p>No record matches. New ones that match appear here.</p>
-      {hint === undefined ? <SimilarWords bucket={bucket} filter={filter} /> : <p>{visible(hint)}</p>}
+      {hint !== undefined && <p>{visible(hint)}</p>}
+      {hint === undefined && hasWord && (
+        <p>
+          Search takes whole words: <code>check*</code> finds those that begin with <code>check</code>.
+        </p>
+      )}
     </div>
   )
 }
 
 function SearchState() {
-  const { loading, complete, error } = list
+  const { loading, complete, error, cutAt } = list
   if (error.value !== undefined) return <p class="problem">{error.value}</p>
+  if (cutAt.value !== undefined) return <Further>{`Searched back to ${fullTime(cutAt.value)}.`}</Further>
   if (loading.value || complete.value || list.hold.value === undefined) {
     if (list.rows.length > 20 || complete.value || loading.value) return null
   }
   if (list.rows.length > 100) return null
+  return <Further>Not all older records are searched.</Further>
+}
+
+function Further({ children }: { readonly children: ComponentChildren }) {
   return (
     <p class="bar">
-      Not all older records are searched.{' '}
-      <button type="button" class="quiet" onClick={() => void list.loadOlder()}>
+      {children}{' '}
+      <button type="button" class="quiet" disabled={list.loading.value} onClick={() => void list.loadOlder()}>
         Search further
       </button>
     </p>

@@ -1,4 +1,4 @@
-import type { LogRecord, RecordPage } from '../api/records.js'
+import { type LogRecord, type RecordPage, timeOf } from '../api/records.js'
 import { request } from '../api/requests.js'
 import type { RecordFilter } from './record-filter.js'
 
@@ -8,11 +8,13 @@ export interface Found {
   readonly before: number | undefined
   /** The receiver's reason why it has found none, where it knows one. */
   readonly hint: string | undefined
+  /** The time of the next record to look at, in ms, where the receiver has cut the search before enough were found. */
+  readonly cutAt: number | undefined
 }
 
 interface Search {
   readonly bucket: string
-  readonly filter: Pick<RecordFilter, 'query' | 'matches'>
+  readonly filter: Pick<RecordFilter, 'query' | 'matches' | 'problem'>
   /** Stops when this many are found. */
   readonly enough: number
   readonly signal?: AbortSignal | undefined
@@ -37,8 +39,18 @@ export async function findOlder({
     hint ??= answer.hint
     from = answer.next ?? (answer.list.length < pageSize ? undefined : answer.list.at(-1)!.id)
     if (from === undefined || found.length >= enough) break
+    if (answer.incomplete) {
+      const next = await newestBefore(search, from)
+      return { records: found.reverse(), before: next && from, hint, cutAt: next && timeOf(next) }
+    }
   }
-  return { records: found.reverse(), before: from, hint }
+  return { records: found.reverse(), before: from, hint, cutAt: undefined }
+}
+
+async function newestBefore({ bucket, signal }: Search, before: number): Promise<LogRecord | undefined> {
+  const all = { query: new URLSearchParams(), matches: () => true }
+  const { list } = await readPage({ bucket, filter: all, enough: 1, signal }, { limit: 1, before })
+  return list[0]
 }
 
 /**
@@ -75,11 +87,12 @@ export async function findNewer({
     .reverse()
 }
 
-function readPage(
+async function readPage(
   { bucket, filter, signal }: Search,
   numbers: Readonly<Record<string, number | undefined>>,
 ): Promise<RecordPage<LogRecord>> {
+  if (filter.problem !== undefined) return { total: 0, list: [] }
   const query = new URLSearchParams(filter.query)
   for (const [name, number] of Object.entries(numbers)) if (number !== undefined) query.set(name, String(number))
-  return request(`/api/logs/${encodeURIComponent(bucket)}?${query}`, { signal })
+  return await request(`/api/logs/${encodeURIComponent(bucket)}?${query}`, { signal })
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type LogRecord, timeOf } from '../api/records.js'
 import { CopyButton } from '../shell/copy-button.js'
-import { contextValue, partsOf } from '../text/message-parts.js'
+import { contextValues, partsOf, textOfJson } from '../text/message-parts.js'
 import { fullTime, isoTime } from '../text/time.js'
 import { visible } from '../text/visible.js'
 import { addCondition, go, hashOf, view } from '../view/view.js'
@@ -24,6 +24,7 @@ interface DetailsProps {
 /** Everything about one record. */
 export function RecordDetails({ record, onClose }: DetailsProps) {
   const { text, context, error } = partsOf(record)
+  const known = new Set(contextValues(record).map(({ path, json }) => `${path}:${json}`))
   return (
     <aside role="complementary" class="details" aria-label="Details">
       <header>
@@ -39,7 +40,7 @@ export function RecordDetails({ record, onClose }: DetailsProps) {
         {context !== undefined && (
           <section aria-label="Context">
             <h2>Context</h2>
-            <JsonTree value={context} key={record.id} />
+            <JsonTree value={context} key={record.id} known={known} />
           </section>
         )}
         <section aria-label="Fields">
@@ -128,9 +129,9 @@ function Actions({ record }: { readonly record: LogRecord }) {
         Surrounding lines
       </button>
       {threads.map((name) => {
-        const value = contextValue(record, name)
-        if (value === undefined) return null
-        const show = () => addCondition('only', { field: `${contextPrefix}${name}`, value })
+        const json = contextValues(record).find(({ path }) => path === name)?.json
+        if (json === undefined) return null
+        const show = () => addCondition('only', { field: `${contextPrefix}${name}`, value: textOfJson(json) })
         return (
           <button type="button" class="quiet" key={name} onClick={show}>
             All of this {name}

@@ -1,6 +1,9 @@
+import { meetsQuery } from '../../src/query/meets-query.js'
+import { parseQuery } from '../../src/query/parse-query.js'
+import type { Query } from '../../src/query/query.js'
+import { QueryError } from '../../src/query/query-error.js'
 import { type LogRecord, timeOf } from '../api/records.js'
-import { contextValue } from '../text/message-parts.js'
-import { type Search, searchOf, textTest } from '../text/words.js'
+import { contextName, quoted } from '../search/written-query.js'
 import { momentOf } from '../view/times.js'
 import type { Condition, View } from '../view/view.js'
 
@@ -16,6 +19,8 @@ export interface RecordFilter {
   /** The time range, in ms. */
   readonly since: number | undefined
   readonly until: number | undefined
+  /** Why the search of the view cannot be understood. No record matches then, and nobody is asked. */
+  readonly problem?: QueryError
   matches(record: LogRecord): boolean
   hasLevel(level: string): boolean
   /** True if all conditions hold, but for that of the level. */
@@ -24,26 +29,42 @@ export interface RecordFilter {
 
 /** Fields of the context begin with this. */
 export const contextPrefix = 'context.'
-/** Fields that the queries of the receiver know. */
-const asked = new Set(['appName', 'env', 'machineName', 'appVersion', 'eventId'])
-/** The receiver takes a longer search as an error. */
-const maxSearchChars = 1000
+/** Other fields that queries know. */
+const asked = new Set(['level', 'appName', 'env', 'machineName', 'appVersion', 'eventId'])
 
 export function filterOf(choice: Choice, now: number): RecordFilter {
+  try {
+    return understood(choice, now)
+  } catch (problem) {
+    if (!(problem instanceof QueryError)) throw problem
+    const matches = () => false
+    return { ...understood({ ...choice, text: '' }, now), isAsked: false, problem, matches, matchesButLevel: matches }
+  }
+}
+
+function understood(choice: Choice, now: number): RecordFilter {
   const since = momentOf(choice.since, now)
   const until = momentOf(choice.until, now)
-  const search = searchOf(choice.text)
-  const hasWords = textTest(search)
-  const hasLevel = (level: string) => choice.levels.length === 0 || choice.levels.includes(level)
+  const { written, meaning, left } = searchOf(choice, now)
+  const { levels } = choice
+  const unwantedLevels = choice.not.filter(isListedLevel)
+  const hasLevel = (level: string) => levels.length === 0 || levels.includes(level)
   const matchesButLevel = (record: LogRecord) =>
     (since === undefined || timeOf(record) >= since) &&
     (until === undefined || timeOf(record) < until) &&
-    choice.only.every((condition) => holds(record, condition)) &&
-    !choice.not.some((condition) => holds(record, condition)) &&
-    hasWords(record.message)
+    !unwantedLevels.some(({ value }) => value === record.level) &&
+    (meaning === undefined || meetsQuery(record, meaning)) &&
+    left.every((test) => test(record))
+
+  const query = new URLSearchParams()
+  if (canList(levels)) query.set('level', levels.join(','))
+  if (unwantedLevels.length > 0) query.set('notLevel', unwantedLevels.map(({ value }) => value).join(','))
+  if (written !== '') query.set('q', written)
+  if (since !== undefined) query.set('since', new Date(since).toISOString())
+  if (until !== undefined) query.set('until', new Date(until).toISOString())
   return {
-    query: queryOf(choice, { search, since, until }),
-    isAsked: isAsked(choice, search),
+    query,
+    isAsked: left.length === 0 && (levels.length === 0 || canList(levels)),
     since,
     until,
     matches: (record) => hasLevel(record.level) && matchesButLevel(record),
@@ -52,45 +73,61 @@ export function filterOf(choice: Choice, now: number): RecordFilter {
   }
 }
 
-/** The value of a record's field as a filter writes it. */
-function fieldValue(record: LogRecord, field: string): string | undefined {
-  if (field.startsWith(contextPrefix)) return contextValue(record, field.slice(contextPrefix.length))
-  const value = (record as unknown as Record<string, unknown>)[field]
-  return value === undefined ? undefined : String(value)
+interface Search {
+  /** The search of the view with its filters, in the language of queries. */
+  readonly written: string
+  readonly meaning: Query | undefined
+  /** Filters that are left to the page. */
+  readonly left: readonly ((record: LogRecord) => boolean)[]
 }
 
-function holds(record: LogRecord, { field, value }: Condition): boolean {
-  return fieldValue(record, field) === value
+/** @throws {QueryError} */
+function searchOf({ text, only, not }: Choice, now: number): Search {
+  let written = text.trim()
+  let meaning = parseQuery(text, now)
+  // The space keeps a parenthesis of the last word from being taken as a pair with the one behind it.
+  let begin = /\bOR\b/.test(written) ? `(${written} )` : written
+  const left: Search['left'][number][] = []
+  const add = (condition: Condition, isWanted: boolean) => {
+    const words = writtenCondition(condition)
+    try {
+      if (words === undefined) throw new QueryError('', 0)
+      const longer = `${begin} ${isWanted ? '' : '-'}${words}`.trim()
+      meaning = parseQuery(longer, now)
+      begin = longer
+      written = longer
+    } catch {
+      left.push((record) => holds(record, condition) === isWanted)
+    }
+  }
+  for (const condition of only) add(condition, true)
+  for (const condition of not) if (!isListedLevel(condition)) add(condition, false)
+  return { written, meaning, left }
 }
 
-interface Parts {
-  readonly search: Search
-  readonly since: number | undefined
-  readonly until: number | undefined
+/** Undefined for a field that queries do not know. */
+function writtenCondition({ field, value }: Condition): string | undefined {
+  const test = quoted(value)
+  if (!field.startsWith(contextPrefix)) return asked.has(field) ? `${field}:${test}` : undefined
+  const path = field.slice(contextPrefix.length)
+  const written = `${contextName(path)}:${test}`
+  // Older addresses have the places of a list's members in the path; for queries they are values of the list.
+  const ofList = path.replaceAll(/\.\d+(?=\.|$)/g, '')
+  return ofList === path ? written : `(${written} OR ${contextName(ofList)}:${test})`
 }
 
-function queryOf(choice: Choice, { search, since, until }: Parts): URLSearchParams {
-  const query = new URLSearchParams()
-  if (canList(choice.levels)) query.set('level', choice.levels.join(','))
-  const unwantedLevels = choice.not.filter(isListedLevel).map(({ value }) => value)
-  if (unwantedLevels.length > 0) query.set('notLevel', unwantedLevels.join(','))
-  for (const { field, value } of choice.only) if (asked.has(field)) query.set(field, value)
-  const wanted = joined([...search.wanted, ...contextWords(choice.only)])
-  if (wanted !== '') query.set('text', wanted)
-  const unwanted = joined(search.unwanted)
-  if (unwanted !== '') query.set('notText', unwanted)
-  if (since !== undefined) query.set('since', new Date(since).toISOString())
-  if (until !== undefined) query.set('until', new Date(until).toISOString())
-  return query
-}
-
-function isAsked({ levels, only, not }: Choice, { wanted, unwanted }: Search): boolean {
-  return (
-    (levels.length === 0 || canList(levels)) &&
-    only.every(({ field }, index) => asked.has(field) && only.findIndex((other) => other.field === field) === index) &&
-    not.every(isListedLevel) &&
-    [wanted, unwanted].every((words) => joined(words) === words.join(' '))
-  )
+function holds(record: LogRecord, condition: Condition): boolean {
+  const { field, value } = condition
+  if (!field.startsWith(contextPrefix)) {
+    const found = (record as unknown as Record<string, unknown>)[field]
+    return found !== undefined && String(found) === value
+  }
+  try {
+    return meetsQuery(record, parseQuery(writtenCondition(condition)!, 0)!)
+  } catch {
+    // Longer than any value that can be looked up.
+    return false
+  }
 }
 
 /** A list of the receiver has commas between its names. */
@@ -98,22 +135,7 @@ function canList(levels: readonly string[]): boolean {
   return levels.length > 0 && levels.every((level) => level !== '' && !level.includes(','))
 }
 
+/** The receiver has a list of levels to leave out, which are compared as they are written. */
 function isListedLevel({ field, value }: Condition): boolean {
   return field === 'level' && canList([value])
-}
-
-/** The context is a part of the message, so its values are words of the receiver's index. */
-function contextWords(only: readonly Condition[]): string[] {
-  return only
-    .filter(({ field, value }) => field.startsWith(contextPrefix) && /^[\w.:-]+$/.test(value) && /[a-z\d]/i.test(value))
-    .map(({ value }) => value)
-}
-
-/** As many words as the receiver takes. */
-function joined(words: readonly string[]): string {
-  let search = ''
-  for (const word of words) {
-    if (search.length + word.length < maxSearchChars) search += search === '' ? word : ` ${word}`
-  }
-  return search
 }

@@ -1,30 +1,40 @@
+import { contextFields } from '../../src/storage/records/context-fields.js'
 import { type MessageParts, splitMessage } from '../../src/storage/records/message-parts.js'
 
-const remembered = new WeakMap<object, MessageParts>()
-
-/** The parts of a record's message. They are remembered as long as the record. */
-export function partsOf(record: { readonly message: string }): MessageParts {
-  let parts = remembered.get(record)
-  if (parts === undefined) {
-    parts = splitMessage(record.message)
-    remembered.set(record, parts)
-  }
-  return parts
+/** A value of the context that queries can look up, with the path of its field. */
+export interface ContextValue {
+  readonly path: string
+  readonly json: string
 }
 
-/** The value at a path such as `cart.items.0`, as the text that a filter compares; undefined if there is none. */
-export function contextValue(record: { readonly message: string }, path: string): string | undefined {
-  let value: unknown = partsOf(record).context
-  if (value === undefined) return undefined
-  if (Object.hasOwn(value as object, path)) return valueText((value as Record<string, unknown>)[path])
-  for (const key of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-    value = (value as Record<string, unknown>)[key]
+type Messaged = { readonly message: string }
+
+/** The parts of a record's message. They are remembered as long as the record. */
+export const partsOf: (record: Messaged) => MessageParts = remembered(splitMessage)
+
+/** The values of a record's context that queries can look up. */
+export const contextValues: (record: Messaged) => readonly ContextValue[] = remembered((message) =>
+  contextFields(message).filter((field): field is ContextValue => field.json !== undefined),
+)
+
+function remembered<Found extends object>(find: (message: string) => Found): (record: Messaged) => Found {
+  const known = new WeakMap<object, Found>()
+  return (record) => {
+    let found = known.get(record)
+    if (found === undefined) {
+      found = find(record.message)
+      known.set(record, found)
+    }
+    return found
   }
-  return valueText(value)
 }
 
 /** A value of JSON as one text. */
 export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** The same for a value that is written as JSON. */
+export function textOfJson(json: string): string {
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json
 }

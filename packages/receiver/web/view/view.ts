@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { quoted } from '../search/written-query.js'
 
 export const pages = ['logs', 'errors', 'values', 'account', 'rejected', 'content'] as const
 export type PageName = (typeof pages)[number]
@@ -13,6 +14,7 @@ export interface Condition {
 export interface View {
   readonly page: PageName
   readonly bucket: string | undefined
+  /** A search in the language of queries. */
   readonly text: string
   readonly levels: readonly string[]
   readonly only: readonly Condition[]
@@ -41,7 +43,7 @@ export function parseView(hash: string): View {
   return {
     page,
     bucket: text('bucket'),
-    text: text('text') ?? '',
+    text: text('q') ?? queryOfWords(text('text') ?? ''),
     levels: words.getAll('level'),
     only: words.getAll('only').map(conditionOf),
     not: words.getAll('not').map(conditionOf),
@@ -62,7 +64,7 @@ export function hashOf(view: View): string {
     if (value !== undefined && value !== '') words.append(key, String(value))
   }
   add('bucket', view.bucket)
-  add('text', view.text)
+  add('q', view.text)
   for (const level of view.levels) add('level', level)
   for (const { field, value } of view.only) words.append('only', `${field}:${value}`)
   for (const { field, value } of view.not) words.append('not', `${field}:${value}`)
@@ -75,6 +77,20 @@ export function hashOf(view: View): string {
   add('type', view.type)
   const query = words.toString()
   return query === '' ? `#${view.page}` : `#${view.page}?${query}`
+}
+
+/** Older addresses have words as their search, and words after a minus that must not be there. Other signs had no meaning. */
+function queryOfWords(written: string): string {
+  return written
+    .split(/\s+/)
+    .map((word) => {
+      const [, minus = '', text = ''] = /^(-?)(.*)$/s.exec(word) ?? []
+      if (!/[\p{L}\p{N}]/u.test(text)) return ''
+      const isPlain = /^[\p{L}\p{N}][\p{L}\p{N}._/-]*$/u.test(text) && !/^(?:AND|OR|NOT)$/.test(text)
+      return minus + (isPlain ? text : quoted(text))
+    })
+    .filter((word) => word !== '')
+    .join(' ')
 }
 
 function conditionOf(written: string): Condition {

@@ -13,6 +13,7 @@ import { ViewTable } from '../tables/view-table.js'
 import { forgetAttempts, PostgresAttempts } from './attempts.js'
 import { Days } from './days.js'
 import { foundErrors } from './error-reader.js'
+import { Hurry } from './hurry.js'
 import { asking, type Database, PostgresRows } from './postgres-rows.js'
 import { RecordAppends } from './record-appends.js'
 import { firstIdOf } from './record-ids.js'
@@ -62,10 +63,13 @@ export class PostgresStorage implements Storage {
     const nowMs = () => slot.nowMs()
     const days = new Days(servers, transactions)
     const appends = new RecordAppends({ transactions, days, slot })
-    const searching = (signal: AbortSignal | undefined) => new RecordReader(asking(servers.searching(signal)), days)
+    const searching = (signal: AbortSignal | undefined, ms?: number) => {
+      const hurry = ms === undefined ? undefined : new Hurry(servers, { ms, signal })
+      return new RecordReader(asking(servers.searching(signal)), { days, hurry })
+    }
     const reader = new RecordReader(
       asking((text, values) => servers.read(text, values)),
-      days,
+      { days },
     )
     const tail = new RecordTail(servers, { store, nowMs })
     this.store = store
@@ -79,7 +83,7 @@ export class PostgresStorage implements Storage {
       repeated: (bucket) => appends.repeated(bucket),
       onCommit: (listener) => appends.onCommit(listener),
       othersMs,
-      read: (query, signal) => (isNewestPage(query) ? reader : searching(signal)).read(query),
+      read: (query, signal) => (isNewestPage(query) ? reader : searching(signal, query.patienceMs)).read(query),
       facets: (query, signal) => searching(signal).facets(query),
       counts: (query, signal) => searching(signal).counts(query),
       errors: (query, signal) => foundErrors(query, asking(servers.searching(signal))),

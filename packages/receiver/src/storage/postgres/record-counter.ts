@@ -1,6 +1,6 @@
 import type { CountQuery, RecordCounts } from '../record-storage.js'
 import { countParts } from '../records/count-parts.js'
-import { countedField, fieldConditions, hasWords } from '../records/field-conditions.js'
+import { countedField, fieldConditions, needsWords } from '../records/field-conditions.js'
 import { maxCounted } from '../records/limits.js'
 import { type CountRow, countsOf } from '../records/record-counts.js'
 import { earliestMs, latestMs } from '../records/record-times.js'
@@ -20,8 +20,8 @@ interface Asked {
 export async function counted(query: CountQuery, asked: Asked): Promise<RecordCounts> {
   const { stepMs } = query
   const isInTable = fieldConditions(query).every(({ field }) => field === countedField[query.kind])
-  if (!hasWords(query) && isInTable) return countsOf(await ofTables(query, asked), stepMs)
-  const found = await asked.selection.newest(query, { limit: maxCounted + 1 })
+  if (!needsWords(query) && isInTable) return countsOf(await ofTables(query, asked), stepMs)
+  const { found } = await asked.selection.newest(query, { limit: maxCounted + 1 })
   const rows = rowsOf(found.slice(0, maxCounted), stepMs)
   const counts = countsOf(rows, stepMs)
   if (found.length <= maxCounted) return counts

@@ -1,6 +1,6 @@
 import { fitting } from '../page-bytes.js'
 import type { CountQuery, Facets, RecordCounts, RecordFilter, RecordPage, RecordQuery } from '../record-storage.js'
-import { countedField, type FieldCondition, fieldConditions, hasWords } from '../records/field-conditions.js'
+import { countedField, type FieldCondition, fieldConditions, needsWords } from '../records/field-conditions.js'
 import { candidates, type KnownNames, namedConditions } from '../records/known-values.js'
 import { maxFacetBytes, maxTotal } from '../records/limits.js'
 import { maxNameLength, maxNames } from '../records/named-fields.js'
@@ -8,10 +8,9 @@ import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
 import { type Sql, sql } from '../sql.js'
 import { anyValue, uncounted } from './counted-names.js'
-import type { Days } from './days.js'
 import type { Question } from './postgres-rows.js'
 import { counted } from './record-counter.js'
-import { type Found, type Ids, RecordSelection } from './record-selection.js'
+import { type Found, RecordSelection, type Selected, type SelectionLimits } from './record-selection.js'
 import { countedName } from './record-terms.js'
 
 /** Reads records, newest first. Each question has its own. */
@@ -19,9 +18,9 @@ export class RecordReader {
   readonly #ask: Question
   readonly #selection: RecordSelection
 
-  constructor(ask: Question, days: Days) {
+  constructor(ask: Question, searching: ConstructorParameters<typeof RecordSelection>[1]) {
     this.#ask = ask
-    this.#selection = new RecordSelection(ask, days)
+    this.#selection = new RecordSelection(ask, searching)
   }
 
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
@@ -31,24 +30,29 @@ export class RecordReader {
     const known = await this.#knownTotal(query)
     // One search finds the first page and counts.
     const searched = known === undefined && isFirst ? Math.max(limit, maxTotal + 1) : limit
-    const matching = await this.#newest(query, { ids: { first: after + 1, last: before - 1 }, limit: searched })
+    const { found: matching, rest } = await this.#newest(query, {
+      ids: { first: after + 1, last: before - 1 },
+      limit: searched,
+      enough: limit,
+    })
     const found = matching.slice(0, limit)
     const page = fitting(found)
     const list = (await this.#rows(query, page)).map(storedRecord)
+    if (rest !== undefined && found.length < limit && page.length === found.length) {
+      return { total: found.length, totalIsAtLeast: true, list, next: rest + 1, incomplete: true }
+    }
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
     if (!isFirst) return { ...(known ?? (await this.#total(query))), list, ...next }
     if (found.length === 0) return { total: 0, list, ...(await this.#hint(query)) }
     // A first page that is not full has all matches.
     if (found.length < limit) return { total: found.length, list, ...next }
-    return { ...(known ?? totalOf(matching.length)), list, ...next }
+    return { ...(known ?? totalOf(matching.length, rest)), list, ...next }
   }
 
   async facets(query: RecordQuery): Promise<Facets> {
     const { before = Number.MAX_SAFE_INTEGER, after = -1, limit } = query
-    const newest = fitting(
-      await this.#newest(query, { ids: { first: after + 1, last: before - 1 }, limit }),
-      maxFacetBytes,
-    )
+    const { found } = await this.#newest(query, { ids: { first: after + 1, last: before - 1 }, limit })
+    const newest = fitting(found, maxFacetBytes)
     return facetsOf((await this.#rows(query, newest)).map(({ record }) => record))
   }
 
@@ -56,7 +60,7 @@ export class RecordReader {
     return counted(query, { ask: this.#ask, selection: this.#selection })
   }
 
-  async #newest(filter: RecordFilter, search: { readonly ids?: Ids; readonly limit: number }): Promise<Found[]> {
+  async #newest(filter: RecordFilter, search: SelectionLimits): Promise<Selected> {
     return this.#selection.newest(await this.#withLevels(filter), search)
   }
 
@@ -71,14 +75,15 @@ export class RecordReader {
   }
 
   async #total(query: RecordQuery) {
-    return totalOf((await this.#newest(query, { limit: maxTotal + 1 })).length)
+    const { found, rest } = await this.#newest(query, { limit: maxTotal + 1 })
+    return totalOf(found.length, rest)
   }
 
   /** The number of records that meet the conditions, where a table has it. */
   async #knownTotal(query: RecordQuery): Promise<{ readonly total: number } | undefined> {
     const { kind, since, until } = query
     const [first, ...others] = fieldConditions(query)
-    if (hasWords(query) || since !== undefined || until !== undefined || others.length > 0) return undefined
+    if (needsWords(query) || since !== undefined || until !== undefined || others.length > 0) return undefined
     const isCounted = first?.field === countedField[kind]
     if (first?.not === true && !isCounted) return undefined
     if (first !== undefined && !isCounted) return this.#countOfName(query, first)
@@ -103,7 +108,10 @@ export class RecordReader {
     const { bucket, kind } = query
     for (const condition of namedConditions(query)) {
       for (const { unknown, filter, isCertain } of candidates(condition, await this.#names(query, condition))) {
-        const occurs = async () => (await this.#selection.newest({ bucket, kind, ...filter }, { limit: 1 })).length > 0
+        const occurs = async () => {
+          const { found } = await this.#selection.newest({ bucket, kind, ...filter }, { limit: 1 })
+          return found.length > 0
+        }
         if (isCertain || !(await occurs())) return { unknown }
       }
     }
@@ -165,6 +173,8 @@ interface Total {
   readonly total: number | null
 }
 
-function totalOf(counted: number) {
+/** @param rest set where counting was cut */
+function totalOf(counted: number, rest: number | undefined) {
+  if (rest !== undefined && counted <= maxTotal) return { total: counted, totalIsAtLeast: true } as const
   return counted > maxTotal ? ({ total: maxTotal, totalIsAtLeast: true } as const) : { total: counted }
 }

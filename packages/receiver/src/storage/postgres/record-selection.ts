@@ -2,6 +2,7 @@ import type { RecordFilter } from '../record-storage.js'
 import { earliestMs, hourMs, latestMs, minuteMs } from '../records/record-times.js'
 import { raw, type Sql, sql } from '../sql.js'
 import type { Days } from './days.js'
+import type { Hurry } from './hurry.js'
 import type { Question } from './postgres-rows.js'
 import { conditionsOf } from './record-conditions.js'
 import { dayOf, firstIdOf, msOfId } from './record-ids.js'
@@ -10,6 +11,8 @@ import { dayOf, firstIdOf, msOfId } from './record-ids.js'
 const newest = 5000
 /** Each further part of the records that are read one by one is larger by this factor. */
 const growth = 8
+/** A term that more of the newest records have than one in this number is frequent. */
+const frequentIn = 100
 const dayMs = 86_400_000
 
 /** A range of ids, both included. */
@@ -29,18 +32,30 @@ export interface Found {
   readonly value: string
 }
 
-/** A part of a search. */
+/** A search, and how far it has come. */
 interface Search {
   readonly filter: RecordFilter
   readonly isMet: Sql
+  readonly isCandidate: Sql
   readonly ids: Ids
   readonly limit: number
+  readonly found: Found[]
+  /** The largest id that was not looked at; undefined when there is none. */
+  next: number | undefined
 }
 
-interface Part {
-  readonly matching: Found[]
-  /** The largest id that was not looked at, if there are more. */
-  readonly next: number | undefined
+/** How many records a search looks for. */
+export interface SelectionLimits {
+  readonly ids?: Ids
+  readonly limit: number
+  /** So many are enough where no index finds the others and somebody waits. @default `limit` */
+  readonly enough?: number
+}
+
+/** The newest matching records, and where the search was cut the largest id that it has not looked at. */
+export interface Selected {
+  readonly found: Found[]
+  readonly rest?: number
 }
 
 const columns = raw('id, octet_length(record) AS bytes, time_ms AS "timeMs", value')
@@ -52,70 +67,82 @@ const columns = raw('id, octet_length(record) AS bytes, time_ms AS "timeMs", val
 export class RecordSelection {
   readonly #ask: Question
   readonly #days: Days
+  readonly #hurry: Hurry | undefined
 
-  constructor(ask: Question, days: Days) {
+  /** @param hurry cuts searches by words and fields, but not before they have looked at the newest records */
+  constructor(ask: Question, { days, hurry }: { readonly days: Days; readonly hurry?: Hurry | undefined }) {
     this.#ask = ask
     this.#days = days
+    this.#hurry = hurry
   }
 
   /** The newest matching records, at most `limit`. */
-  async newest(
-    filter: RecordFilter,
-    { ids = allIds, limit }: { readonly ids?: Ids; readonly limit: number },
-  ): Promise<Found[]> {
+  async newest(filter: RecordFilter, { ids = allIds, limit, enough = limit }: SelectionLimits): Promise<Selected> {
     const conditions = conditionsOf(filter)
     const range = await this.withTimes(filter, ids)
-    if (conditions === undefined || range === undefined) return []
-    const { isMet, hasTerms } = conditions
+    if (conditions === undefined || range === undefined) return { found: [] }
+    const { isMet, isCandidate = raw('false') } = conditions
     if (isMet === undefined) {
-      return this.#ask(
+      const found = await this.#ask<Found>(
         sql`SELECT ${columns} FROM sluice_records WHERE ${inLane(filter, range)} ORDER BY id DESC LIMIT ${limit}`,
       )
+      return { found }
     }
-    const found: Found[] = []
-    let rest: Ids | undefined = range
-    for (let rows = newest; rest !== undefined && found.length < limit; rows *= growth) {
-      const left = { filter, isMet, ids: rest, limit: limit - found.length }
-      const { matching, next }: Part = await this.#checked(left, rows)
-      found.push(...matching)
-      rest = next === undefined ? undefined : { first: rest.first, last: next }
-      if (hasTerms) break
+    const search: Search = { filter, isMet, isCandidate, ids: range, limit, found: [], next: range.last }
+    const candidates = await this.#check(search, { rows: newest, ask: this.#ask })
+    const hasTerms = conditions.hasTerms && candidates <= newest / frequentIn
+    this.#hurry?.begin()
+    const ask = this.#hurry?.ask ?? this.#ask
+    try {
+      for (let rows = newest * growth; !hasTerms && isOpen(search); rows *= growth) {
+        if (this.#hurry !== undefined && search.found.length >= enough) break
+        await this.#check(search, { rows, ask })
+      }
+      if (hasTerms && isOpen(search)) await this.#askIndex(search, ask)
+    } catch (error) {
+      if (this.#hurry?.isOver() !== true || search.next === undefined) throw error
     }
-    if (rest === undefined || found.length >= limit) return found
-    return [...found, ...(await this.#indexed({ filter, isMet, ids: rest, limit: limit - found.length }))]
+    return search.next === undefined || search.found.length >= limit
+      ? { found: search.found }
+      : { found: search.found, rest: search.next }
   }
 
-  /** Reads the newest rows and checks each. Returns the id from which to go on, if there may be more. */
-  async #checked({ filter, isMet, ids, limit }: Search, rows: number): Promise<Part> {
-    const found = await this.#ask<Found & { isEnd: boolean }>(
+  /** Reads the newest rows that were not looked at, and checks each. Returns the number of candidates among them. */
+  async #check(search: Search, { rows, ask }: { readonly rows: number; readonly ask: Question }): Promise<number> {
+    const { filter, isMet, isCandidate, ids, limit, found } = search
+    const read = await ask<Found & { isEnd: boolean }>(
       sql`WITH newest AS MATERIALIZED (
-         SELECT ${columns}, terms, time_ms FROM sluice_records WHERE ${inLane(filter, ids)} ORDER BY id DESC LIMIT ${rows}
+         SELECT ${columns}, terms, time_ms FROM sluice_records WHERE ${inLane(filter, { ...ids, last: search.next! })} ORDER BY id DESC LIMIT ${rows}
        )
-       (SELECT id, bytes, "timeMs", value, false AS "isEnd" FROM newest WHERE ${isMet} ORDER BY id DESC LIMIT ${limit})
-       UNION ALL SELECT min(id), 0, 0, '', true FROM newest HAVING count(*) = ${rows}`,
+       (SELECT id, bytes, "timeMs", value, false AS "isEnd" FROM newest WHERE ${isMet} ORDER BY id DESC LIMIT ${limit - found.length})
+       UNION ALL SELECT min(id), count(*) FILTER (WHERE ${isCandidate}), 0, '', true FROM newest HAVING count(*) = ${rows}`,
     )
-    const end = found.find(({ isEnd }) => isEnd)
-    return { matching: found.filter(({ isEnd }) => !isEnd), next: end === undefined ? undefined : end.id - 1 }
+    const end = read.find(({ isEnd }) => isEnd)
+    found.push(...read.filter(({ isEnd }) => !isEnd))
+    search.next = end === undefined ? undefined : end.id - 1
+    return end?.bytes ?? 0
   }
 
   /** Asks the index of terms for some days at once: the newest one, and then twice as many each time. */
-  async #indexed({ filter, isMet, ids, limit }: Search): Promise<Found[]> {
+  async #askIndex(search: Search, ask: Question): Promise<void> {
+    const { filter, isMet, ids, limit, found } = search
     const { bucket, kind } = filter
+    const last = search.next!
     const first = dayOf(msOfId(ids.first))
-    const days = (await this.#days.list()).filter((day) => day >= first && firstIdOf(day * dayMs) <= ids.last)
-    const found: Found[] = []
+    const days = (await this.#days.list()).filter((day) => day >= first && firstIdOf(day * dayMs) <= last)
     for (let at = 0, size = 1; at < days.length && found.length < limit; at += size, size *= 2) {
       const part = days.slice(at, at + size)
       const [from, to] = [firstIdOf(part.at(-1)! * dayMs), firstIdOf((part[0]! + 1) * dayMs) - 1]
       // With the collation of the primary key the planner would use that, and read every row of the day.
-      const rows = await this.#ask<Found>(
+      const rows = await ask<Found>(
         sql`SELECT ${columns} FROM sluice_records WHERE bucket = ${bucket} COLLATE "C" AND kind = ${kind} COLLATE "C"
-          AND id BETWEEN ${Math.max(ids.first, from)} AND ${Math.min(ids.last, to)} AND ${isMet}
+          AND id BETWEEN ${Math.max(ids.first, from)} AND ${Math.min(last, to)} AND ${isMet}
           ORDER BY id DESC LIMIT ${limit - found.length}`,
       )
       found.push(...rows)
+      search.next = from - 1
     }
-    return found
+    if (found.length < limit) search.next = undefined
   }
 
   /** The ids of the records that may have the times of the filter. Undefined if there are none. */
@@ -135,4 +162,8 @@ export class RecordSelection {
 
 function inLane({ bucket, kind }: RecordFilter, { first, last }: Ids): Sql {
   return sql`bucket = ${bucket} AND kind = ${kind} AND id BETWEEN ${first} AND ${last}`
+}
+
+function isOpen({ found, limit, next }: Search): boolean {
+  return next !== undefined && found.length < limit
 }

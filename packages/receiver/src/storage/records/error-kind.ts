@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { errorSeverity, severityOfName } from '../../../../../src/records/level.js'
-import type { ErrorKind, RecordFields } from '../record-storage.js'
+import type { ErrorKind } from '../record-storage.js'
 
 export type { ErrorKind }
 
@@ -19,7 +18,7 @@ const maxCharacters = 10_000
 const beforeFrame = '\n    at '
 
 /** The kind of error that a log tells of: by its stack, or, where it has none, by the text of a log of level error or above. Values have none. */
-export function errorKindOf({ level, message }: Pick<RecordFields, 'level' | 'message'>): ErrorKind | undefined {
+export function errorKindOf({ level, message }: Readonly<Record<string, unknown>>): ErrorKind | undefined {
   if (typeof level !== 'string' || typeof message !== 'string') return undefined
   const frames = message.indexOf(beforeFrame)
   if (frames !== -1) return kindOf(partsOfStack(message, frames))
@@ -42,11 +41,23 @@ type Parts = Omit<ErrorKind, 'id'>
 
 function kindOf({ type, message, frame }: Parts): ErrorKind {
   const parts = { type, message: withPlaceholders(message.slice(0, maxRead)), frame }
-  const id = createHash('sha256')
-    .update(JSON.stringify([parts.type, parts.message, parts.frame]))
-    .digest('hex')
-    .slice(0, 16)
+  const id = hashOf(JSON.stringify([parts.type, parts.message, parts.frame]))
   return { id, ...parts }
+}
+
+/** 16 hexadecimal digits, by the hash cyrb53 of bryc (public domain), all of its 64 bits. It runs in browsers, too. */
+function hashOf(text: string): string {
+  let [one, other] = [0xdeadbeef, 0x41c6ce57]
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    one = Math.imul(one ^ code, 2_654_435_761)
+    other = Math.imul(other ^ code, 1_597_334_677)
+  }
+  const mixed = (a: number, b: number) =>
+    Math.imul(a ^ (a >>> 16), 2_246_822_507) ^ Math.imul(b ^ (b >>> 13), 3_266_489_909)
+  one = mixed(one, other)
+  other = mixed(other, one)
+  return [other, one].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')
 }
 
 /** The text in front of the context. */

@@ -14,11 +14,12 @@ export interface FieldCondition {
 
 /** The conditions of a filter, except words and times. */
 export function fieldConditions(filter: RecordFilter): FieldCondition[] {
-  const { levels, minLevel, notLevels } = filter
+  const { levels, minLevel, notLevels, levelRanges = [] } = filter
   const conditions: FieldCondition[] = []
   if (levels !== undefined) conditions.push({ field: 'level', values: jsonOf(levels) })
   if (minLevel !== undefined) conditions.push({ field: 'level', values: jsonOf(levelsFrom(minLevel)) })
   if (notLevels !== undefined) conditions.push({ field: 'level', values: jsonOf(notLevels), not: true })
+  for (const range of levelRanges) conditions.push({ field: 'level', values: jsonOf(range) })
   for (const field of exactFields) {
     const value = filter[field]
     if (value !== undefined) conditions.push({ field, values: jsonOf([value]) })
@@ -26,15 +27,15 @@ export function fieldConditions(filter: RecordFilter): FieldCondition[] {
   return conditions
 }
 
-/** True for a filter by words of the message. */
-export function hasWords({ text, notText }: RecordFilter): boolean {
-  return text !== undefined || notText !== undefined
+/** True for a filter that only an index of words can answer. */
+export function needsWords({ text, notText, query }: RecordFilter): boolean {
+  return text !== undefined || notText !== undefined || query !== undefined
 }
 
 /** True for the newest records of a lane, whatever they are: stores find them, and their total, at once. */
 export function isNewestPage({ before, after, ...filter }: RecordQuery): boolean {
   const others = [before, after, filter.since, filter.until]
-  return others.every((each) => each === undefined) && !hasWords(filter) && fieldConditions(filter).length === 0
+  return others.every((each) => each === undefined) && !needsWords(filter) && fieldConditions(filter).length === 0
 }
 
 /** The field that a kind of record is counted by. */

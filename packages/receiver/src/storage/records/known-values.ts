@@ -24,7 +24,7 @@ export interface KnownNames {
 
 /** The conditions whose values may be unknown. */
 export function namedConditions(query: RecordQuery): FieldCondition[] {
-  return fieldConditions({ ...query, minLevel: undefined, notLevels: undefined })
+  return fieldConditions({ ...query, minLevel: undefined, notLevels: undefined, levelRanges: undefined })
 }
 
 /** The values of a condition that the tables do not know. */

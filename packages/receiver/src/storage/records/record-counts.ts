@@ -46,7 +46,7 @@ function stepsOf(rows: readonly CountRow[], listed: ReadonlySet<string>): StepCo
     const value = nameOf(json)
     if (!listed.has(value)) continue
     const counts = steps.get(step) ?? new Map<string, number>()
-    steps.set(step, counts.set(value, records))
+    steps.set(step, counts.set(value, (counts.get(value) ?? 0) + records))
   }
   return [...steps].sort(([a], [b]) => a - b).map(([atMs, counts]) => ({ atMs, counts }))
 }

@@ -7,6 +7,8 @@ export interface Statement {
   run(...values: Value[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint }
   get(...values: Value[]): unknown
   all(...values: Value[]): unknown[]
+  /** Reads row by row. Other statements may run meanwhile. */
+  iterate(...values: Value[]): Iterable<unknown>
 }
 
 export interface Database {

@@ -1,6 +1,6 @@
 import type { CountQuery, RecordCounts } from '../record-storage.js'
 import { countParts } from '../records/count-parts.js'
-import { countedField, fieldConditions } from '../records/field-conditions.js'
+import { countedField, fieldConditions, needsWords } from '../records/field-conditions.js'
 import { maxCounted } from '../records/limits.js'
 import { type CountRow, countsOf } from '../records/record-counts.js'
 import { allOf, joined, raw, type Sql, sql } from '../sql.js'
@@ -19,41 +19,46 @@ export function counted(
     lane,
   }: { readonly database: Database; readonly selection: RecordSelection; readonly lane: number },
 ): RecordCounts {
-  const { text, notText, kind, stepMs } = query
+  const { kind, stepMs } = query
   const fields = fieldConditions(query)
   const isInTable = fields.every(({ field }) => field === countedField[kind])
-  if (text === undefined && notText === undefined && isInTable) {
+  if (!needsWords(query) && isInTable) {
     const condition = fields.length === 0 ? raw('true') : allOf(fields.map((field) => onValue(field, 'value')))
-    const found = sql`SELECT * FROM (${union(tableParts(query, lane))}) WHERE ${condition}`
+    const found = sql`SELECT *, 0 AS id FROM (${union(tableParts(query, lane))}) WHERE ${condition}`
     return countsOf(rowsOf(database, added(found, stepMs)) as CountRow[], stepMs)
   }
-  const sources = selection.sources(query, { lane })
-  const rows = rowsOf(database, added(newest(sources), stepMs)) as CountRow[]
+  const rows: (CountRow & { readonly firstId: number })[] = []
+  let left = maxCounted
+  for (const source of selection.sources(query, { lane })) {
+    const found = rowsOf(database, added(newest(source, left), stepMs)) as typeof rows
+    rows.push(...found)
+    left -= found.reduce((sum, { records }) => sum + records, 0)
+    if (left <= 0) break
+  }
   const counts = countsOf(rows, stepMs)
-  if (counts.total < maxCounted) return counts
-  const all = union(sources.map((source) => sql`SELECT 1 FROM ${source}`))
-  if (rowsOf(database, sql`${all} LIMIT 1 OFFSET ${maxCounted}`).length === 0) return counts
-  return { ...counts, countedSinceMs: Math.min(...rows.map(({ firstMs }) => firstMs)) }
+  if (left > 0) return counts
+  const before = Math.min(...rows.map(({ firstId }) => firstId)) - 1
+  for (const source of selection.sources(query, { lane, ids: { first: 0, last: before } })) {
+    if (rowsOf(database, sql`SELECT 1 FROM ${source} LIMIT 1`).length === 0) continue
+    return { ...counts, countedSinceMs: Math.min(...rows.map(({ firstMs }) => firstMs)) }
+  }
+  return counts
 }
 
 /** Adds up by step and value. */
 function added(found: Sql, stepMs: number | undefined): Sql {
   const step = raw(stepMs === undefined ? '0' : `at - ((at % ${stepMs}) + ${stepMs}) % ${stepMs}`)
-  return sql`SELECT ${step} AS step, value, sum(records) AS records, max(ms) AS lastMs, min(ms) AS firstMs FROM (${found}) GROUP BY 1, 2`
+  return sql`SELECT ${step} AS step, value, sum(records) AS records, max(ms) AS lastMs, min(ms) AS firstMs, min(id) AS firstId FROM (${found}) GROUP BY 1, 2`
 }
 
 const ms = raw(countedMs('r.time_ms'))
 const value = raw(countedValueOf('r'))
 const minute = raw(minuteOf('ms'))
 
-/** The newest records of the sources, each as a row of counts. */
-function newest(sources: readonly Source[]): Sql {
-  const records = sources.map(
-    (source) =>
-      sql`SELECT * FROM (SELECT ${ms} AS ms, ${value} AS value FROM ${source} ORDER BY ${raw(source.order)} LIMIT ${maxCounted})`,
-  )
-  const found = sources.length === 0 ? raw('SELECT 0 AS ms, 0 AS value WHERE false') : union(records)
-  return sql`SELECT ${minute} AS at, value, 1 AS records, ms FROM (SELECT ms, value FROM (${found}) LIMIT ${maxCounted})`
+/** The newest records of the source, each as a row of counts. */
+function newest(source: Source, limit: number): Sql {
+  return sql`SELECT ${minute} AS at, value, 1 AS records, ms, id FROM (
+    SELECT r.id AS id, ${ms} AS ms, ${value} AS value FROM ${source} ORDER BY ${raw(source.order)} LIMIT ${limit})`
 }
 
 function tableParts(query: CountQuery, lane: number): Sql[] {

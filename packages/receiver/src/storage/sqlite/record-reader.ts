@@ -9,8 +9,9 @@ import type {
   RecordPage,
   RecordQuery,
 } from '../record-storage.js'
-import { fieldConditions } from '../records/field-conditions.js'
+import { fieldConditions, needsWords } from '../records/field-conditions.js'
 import { maxFacetBytes, maxTotal } from '../records/limits.js'
+import { type Patience, patienceOf } from '../records/patience.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
 import { raw, sql } from '../sql.js'
@@ -21,6 +22,9 @@ import { RecordNames } from './record-names.js'
 import { goesOn, RecordSelection, type Source } from './record-selection.js'
 import { rowsOf } from './sqlite-rows.js'
 import { TextIndex } from './text-index.js'
+
+/** Counting takes no longer than this where a search must not take long. */
+const countingMs = 20
 
 /** Reads records, newest first. */
 export class RecordReader {
@@ -56,18 +60,25 @@ export class RecordReader {
   /** Looks up ids and sizes first, and then reads only the records that fit into the page. */
   read(query: RecordQuery): RecordPage {
     const lane = this.#lane(query)
-    const found = this.#newest(query, lane)
+    const patience = patienceOf(query.patienceMs)
+    const { found, rest } = this.#newest(query, { lane, patience })
     const page = fitting(found)
     const list = this.#rows(page).map(storedRecord)
+    if (page.length === found.length && rest !== undefined) {
+      return { total: found.length, totalIsAtLeast: true, list, next: rest, incomplete: true }
+    }
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
-    if (query.before !== undefined || query.after !== undefined) return { ...this.#count(query, lane), list, ...next }
+    const count = () =>
+      this.#count(query, { lane, patience: patienceOf(query.patienceMs === undefined ? undefined : countingMs) })
+    if (query.before !== undefined || query.after !== undefined) return { ...count(), list, ...next }
     if (found.length === 0) return { total: 0, list, ...this.#hint(query, lane) }
     // A first page that is not full has all matches.
-    return { ...(found.length < query.limit ? { total: found.length } : this.#count(query, lane)), list, ...next }
+    return { ...(found.length < query.limit ? { total: found.length } : count()), list, ...next }
   }
 
   facets(query: RecordQuery): Facets {
-    const newest = fitting(this.#newest(query, this.#lane(query)), maxFacetBytes)
+    const { found } = this.#newest(query, { lane: this.#lane(query), patience: patienceOf(query.patienceMs) })
+    const newest = fitting(found, maxFacetBytes)
     return facetsOf(this.#rows(newest).map(({ record }) => record))
   }
 
@@ -85,13 +96,14 @@ export class RecordReader {
     return (found as { id: number } | undefined)?.id ?? 0
   }
 
-  #count(query: RecordQuery, lane: number) {
-    const { kind, text, notText, since, until } = query
-    const isOnlyFields = [text, notText, since, until].every((each) => each === undefined)
+  #count(query: RecordQuery, { lane, patience }: { readonly lane: number; readonly patience: Patience | undefined }) {
+    const { kind, since, until } = query
+    const isOnlyFields = !needsWords(query) && since === undefined && until === undefined
     const known = isOnlyFields ? this.#names.count({ lane, kind, fields: fieldConditions(query) }) : undefined
     if (known !== undefined) return { total: known }
     let total = 0
     for (const source of this.selection.sources(query, { lane })) {
+      if (total > 0 && patience?.isOver() === true) return { total, totalIsAtLeast: true } as const
       const limited = sql`SELECT 1 FROM ${source} LIMIT ${maxTotal + 1 - total}`
       const [row] = rowsOf(this.#database, sql`SELECT count(*) AS counted FROM (${limited})`) as { counted: number }[]
       total += row!.counted
@@ -100,14 +112,21 @@ export class RecordReader {
     return { total }
   }
 
-  /** Ids and sizes of the newest records. */
-  #newest(query: RecordQuery, lane: number): Found[] {
+  /** Ids and sizes of the newest records, and the id from which to go on where the search was cut. */
+  #newest(
+    query: RecordQuery,
+    { lane, patience }: { readonly lane: number; readonly patience?: Patience | undefined },
+  ): { readonly found: Found[]; readonly rest?: number } {
     const { before = Number.MAX_SAFE_INTEGER, after = -1, limit } = query
     const found: Found[] = []
+    let isFirst = true
     for (const source of this.selection.sources(query, { lane, ids: { first: after + 1, last: before - 1 } })) {
-      if (found.length < limit) found.push(...this.#first(source, limit - found.length))
+      if (!isFirst && patience?.isOver() === true) return { found, rest: source.last + 1 }
+      isFirst = false
+      found.push(...this.#first(source, limit - found.length))
+      if (found.length >= limit) break
     }
-    return found
+    return { found }
   }
 
   #first(source: Source, limit: number): Found[] {
@@ -119,7 +138,7 @@ export class RecordReader {
   #hint(query: RecordQuery, lane: number): Pick<RecordPage, 'unknown'> {
     const { kind, bucket } = query
     const occurs = (filter: Partial<RecordFilter>) =>
-      this.#newest({ kind, bucket, limit: 1, ...filter }, lane).length > 0
+      this.#newest({ kind, bucket, limit: 1, ...filter }, { lane }).found.length > 0
     const unknown = this.#names.unknown({ query, lane, occurs })
     return unknown === undefined ? {} : { unknown }
   }

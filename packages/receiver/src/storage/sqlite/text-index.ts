@@ -1,22 +1,19 @@
-import type { FieldCondition } from '../records/field-conditions.js'
-import type { FilterConditions } from '../records/filter-conditions.js'
-import { type Phrase, wordsIn } from '../records/words.js'
+import type { RecordFields } from '../record-storage.js'
+import { contextFields } from '../records/context-fields.js'
+import { wordsIn } from '../records/words.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
+import { createNumbers, KnownNumbers } from './known-numbers.js'
 import { lastGivenId } from './record-ids.js'
+import { labelsOf } from './text-labels.js'
 
 /** Number of records that one step indexes. */
 const step = 2_000
 /** Changes whenever the index gets other columns, labels, words or parts. An index of another shape is made again. */
-const shape = 2
+const shape = 3
 /** A part has at least this number of records before another begins. */
 const minPart = 20_000
 /** A part has at least this share of all records before another begins: so there are few parts. */
 const partShare = 1 / 8
-/** Longer values are cut, in characters of their JSON. Rows must be checked again for those. */
-const maxValueLength = 100
-/** Prefix of the labels of each field. */
-const letters = { level: 'v', eventId: 'i', appName: 'a', env: 'e', machineName: 'm', appVersion: 'r' } as const
-
 /** A table of the index, and the ids of the records that it has or had. */
 export interface Part {
   readonly name: string
@@ -25,29 +22,29 @@ export interface Part {
 }
 
 /**
- * The words of all messages and the values of the fields that queries filter by, in a separate database that is built from the records. It
+ * The words of all messages, and labels for what queries find records by, in a separate database that is built from the records. It
  * follows them in steps, so that no write waits for the index.
  *
- * A record has the label `l3` of its lane, and one for each field: `l3a2273686F7022` is `"shop"`, the name of the application in lane 3. The
- * index stores no text, only the positions of words. Its row ids are negative record ids: the index is fast in rising order only, and queries
- * want the newest records first.
+ * The index stores no text, only the positions of words and labels. Its row ids are negative record ids: the index is fast in rising order
+ * only, and queries want the newest records first.
  *
- * Its rows cannot be deleted. So the index of a store that forgets records has parts, each a table with the next ids, and a part goes when all
- * its records are gone. A store that has never forgotten any has one part.
+ * It has parts, each a table with the next ids. Its rows cannot be deleted: a part goes when all its records are gone. And a prefix is read to
+ * its end before the first record is found: in a part, that takes a bounded time.
  */
 export class TextIndex {
   readonly #database: Database
   readonly #next: Statement
   readonly #done: Statement
   readonly #advance: Statement
+  readonly #numbers: KnownNumbers
 
   /** @param path path of the index, or `:memory:` */
   constructor(database: Database, path: string) {
     this.#database = database
     database.prepare('ATTACH ? AS texts').run(path)
-    database.function('words_of', { deterministic: true }, wordsOfJson)
     database.exec('PRAGMA texts.journal_mode = WAL; PRAGMA texts.synchronous = NORMAL')
     if (!this.#belongs()) this.#begin()
+    this.#numbers = new KnownNumbers(database)
     this.#next = database.prepare(
       'SELECT max(id) AS last, count(*) AS taken FROM (SELECT id FROM main.records WHERE id > ? ORDER BY id LIMIT ?)',
     )
@@ -63,7 +60,17 @@ export class TextIndex {
   /** Indexes the next records. Returns true if there may be more. */
   follow(): boolean {
     // An immediate transaction would lock the records too, while the writer thread writes them.
-    return inLateTransaction(this.#database, () => this.#takeStep() === step)
+    try {
+      return inLateTransaction(this.#database, () => this.#takeStep() === step)
+    } catch (error) {
+      this.#numbers.forget()
+      throw error
+    }
+  }
+
+  /** All numbers that a field of the contexts of a lane has, as JSON. Undefined where they are not known, or too many. */
+  numbersOf(lane: number, path: string): readonly string[] | undefined {
+    return this.#numbers.of(lane, path)
   }
 
   /** The parts with records, the newest first. */
@@ -99,21 +106,18 @@ export class TextIndex {
   }
 
   #addTo(part: string, { first, last }: { readonly first: number; readonly last: number }): void {
-    const fields = Object.keys(letters) as (keyof typeof letters)[]
-    const labels = fields.map(
-      (field) =>
-        `iif(${field} IS NULL, '', ' l' || lane || '${letters[field]}' || hex(substr(${field}, 1, ${maxValueLength})))`,
-    )
+    const numbers = this.#numbers
     // Rows go in by rising row id. In any other order SQLite writes each row on its own.
-    this.#database
-      .prepare(
-        `INSERT INTO texts.${part} (rowid, message, labels)
-         SELECT -id, words_of(message), 'l' || lane || ${labels.join(' || ')} FROM (
-           SELECT id, lane, record -> '$.message' AS message, ${fields.map((field) => `record -> '$.${field}' AS ${field}`).join(', ')}
-             FROM main.records WHERE id BETWEEN ? AND ?)
-         ORDER BY id DESC`,
-      )
-      .run(first, last)
+    const rows = this.#database.prepare(
+      'SELECT id, lane, record FROM main.records WHERE id BETWEEN ? AND ? ORDER BY id DESC',
+    )
+    const insert = this.#database.prepare(`INSERT INTO texts.${part} (rowid, message, labels) VALUES (?, ?, ?)`)
+    for (const { id, lane, record } of rows.iterate(first, last) as Iterable<Row>) {
+      const fields = JSON.parse(record) as RecordFields
+      const context = contextFields(fields.message ?? '')
+      insert.run(-id, wordsIn(fields.message ?? '').join(' '), labelsOf(lane, { fields, context }))
+      for (const { path, json } of context) if (json !== undefined) numbers.add({ lane, path, json })
+    }
   }
 
   #hasRecords({ first, last }: Part): boolean {
@@ -123,14 +127,11 @@ export class TextIndex {
     )
   }
 
-  /** True if records have been forgotten, and the part is large enough. */
   #isFull({ first, last }: Part): boolean {
-    const { forgotten, records } = this.#database
-      .prepare(
-        'SELECT last_forgotten_id AS forgotten, (SELECT sum(records) FROM main.lanes) AS records FROM main.identity',
-      )
-      .get() as { forgotten: number; records: number }
-    return forgotten > 0 && last - first + 1 >= Math.max(minPart, records * partShare)
+    const { records } = this.#database.prepare('SELECT sum(records) AS records FROM main.lanes').get() as {
+      records: number
+    }
+    return last - first + 1 >= Math.max(minPart, records * partShare)
   }
 
   /** Returns its name. */
@@ -162,6 +163,8 @@ export class TextIndex {
       for (const { name } of tables) this.#database.exec(`DROP TABLE texts.${name}`)
       this.#database.exec(`
         ${createPart('words')};
+        DROP TABLE IF EXISTS texts.numbers;
+        ${createNumbers};
         CREATE TABLE texts.progress (source TEXT NOT NULL, last_id INTEGER NOT NULL);
         INSERT INTO texts.progress SELECT id, 0 FROM main.identity;
         CREATE TABLE texts.parts (name TEXT NOT NULL, first_id INTEGER PRIMARY KEY);
@@ -176,35 +179,9 @@ function createPart(name: string): string {
   return `CREATE VIRTUAL TABLE texts.${name} USING fts5(message, labels, content = '', columnsize = 0)`
 }
 
-/** The query of the text index for the records of a lane. */
-export function matchOf(lane: number, { wanted, unwanted }: FilterConditions): string {
-  const labelled = ({ field, values }: FieldCondition) =>
-    values.map((value) => `labels : l${lane}${letters[field]}${hexOf(value)}`).join(' OR ')
-  const quoted = (phrase: Phrase) => `message : "${phrase.join(' ')}"`
-  const all = wanted.fields.map((condition) => `(${labelled(condition)})`)
-  // A label of a field is one of the lane, too.
-  if (all.length === 0) all.push(`labels : l${lane}`)
-  all.push(...wanted.phrases.map(quoted))
-  // A label that is cut stands for other values, too: those rows are checked.
-  const none = unwanted.fields
-    .map(({ values, ...condition }) => labelled({ ...condition, values: values.filter((value) => !isCut(value)) }))
-    .filter((labels) => labels !== '')
-  none.push(...unwanted.phrases.map(quoted))
-  const found = `(${all.join(' AND ')})`
-  return none.length === 0 ? found : `${found} NOT (${none.join(' OR ')})`
-}
-
-/** True for a value, as JSON, that its label does not tell from all others. */
-export function isCut(value: string): boolean {
-  return value.length > maxValueLength
-}
-
-/** Characters are counted as SQLite counts them. */
-function hexOf(value: string): string {
-  return Buffer.from([...value].slice(0, maxValueLength).join('')).toString('hex')
-}
-
-/** @param json the message as JSON: there is no NUL in it */
-function wordsOfJson(json: string | null): string | null {
-  return json === null ? null : wordsIn(String(JSON.parse(json))).join(' ')
+interface Row {
+  readonly id: number
+  readonly lane: number
+  /** JSON. */
+  readonly record: string
 }

@@ -67,6 +67,7 @@ it.each([
   ['text {"a":1} {"b":2}', 'text'],
   ['{"a":1}', ''],
   ['a\0b', 'a b'],
+  ['\u001b[31mred\u001b[0m text', 'red text'],
   ['é'.repeat(300), 'é'.repeat(200)],
 ])('groups %j by its text', (message, expected) => {
   expect(kindOf(message)).toMatchObject({ type: null, message: expected, frame: null })

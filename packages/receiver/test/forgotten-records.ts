@@ -8,7 +8,12 @@ export interface Kept {
   readonly kind: 'logs' | 'values'
   readonly bucket: string
   readonly receivedAt: number
-  readonly record: Readonly<Record<string, unknown>> & { readonly timeStamp: number; readonly appName: string }
+  readonly record: Readonly<Record<string, unknown>> & {
+    readonly timeStamp: number
+    readonly appName: string
+    readonly level?: string
+    readonly message?: string
+  }
 }
 
 const minute = 60_000

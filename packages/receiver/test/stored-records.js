@@ -49,7 +49,7 @@ export function recordWithContext(number) {
  *
  * @param {string} data folder of the store
  * @param {number} records
- * @param {(number: number) => ReturnType<typeof record>} [recordOf]
+ * @param {(number: number) => import('../dist/storage/record-storage.js').RecordFields} [recordOf]
  */
 export async function storeRecords(data, records, recordOf = record) {
   mkdirSync(data, { recursive: true })
@@ -80,7 +80,7 @@ const dayMs = 86_400_000
  *
  * @param {string} url
  * @param {number} records
- * @param {(number: number) => ReturnType<typeof record>} [recordOf]
+ * @param {(number: number) => import('../dist/storage/record-storage.js').RecordFields} [recordOf]
  */
 export async function storeRecordsInDatabase(url, records, recordOf = record) {
   const storage = await PostgresStorage.open(url)

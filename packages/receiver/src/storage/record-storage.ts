@@ -2,9 +2,8 @@ import type { Query } from '../query/query.js'
 import type { Paged } from '../schemas/envelopes.js'
 import type { Facets } from '../schemas/facets.js'
 import type { LevelName } from '../schemas/levels.js'
-import type { ErrorKind } from './records/error-kind.js'
 
-export type { ErrorKind, Facets }
+export type { Facets }
 
 /** The two kinds of record that a bucket holds. */
 export type RecordKind = 'logs' | 'values'
@@ -118,6 +117,18 @@ export interface ValueCount {
 export interface StepCount {
   readonly atMs: number
   readonly counts: ReadonlyMap<string, number>
+}
+
+/** What the records of one error have in common, whatever machine, version or request they are of. */
+export interface ErrorKind {
+  /** 16 hexadecimal digits, the same for the same three texts. */
+  readonly id: string
+  /** Name of the error's class; null where the record has no stack. */
+  readonly type: string | null
+  /** The first line, with placeholders for numbers, times, ids and addresses. */
+  readonly message: string
+  /** The first frame that is the application's own: function and file, without line. Null where there is none. */
+  readonly frame: string | null
 }
 
 /** Kinds of error of one bucket. All conditions must hold. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiError } from '../../../../src/content/api-error.js'
 import { countsIn } from '../../src/client/read-counts.js'
+import { errorsIn } from '../../src/client/read-errors.js'
 import { isStored, pageIn } from '../../src/client/record-page.js'
 import { countsSummary } from '../../src/commands/counts-summary.js'
 
@@ -57,5 +58,27 @@ describe('counts in an answer', () => {
     { countedSince: 7 },
   ])('make the answer one that cannot be read where they have %j', (changes) => {
     expect(() => countsIn({ ...counts, ...changes }, asked)).toThrow(ApiError)
+  })
+})
+
+describe('errors in an answer', () => {
+  const error = { id: '1f', type: null, message: 'm', frame: null, count: 1, versions: [], steps: [1] }
+  const errors = { total: 1, list: [error], from: arrival.receivedAt, stepMs: 60_000 }
+
+  it('are taken where they are errors', () => {
+    expect(errorsIn(errors, asked)).toBe(errors)
+  })
+
+  it.each([
+    { total: '1' },
+    { list: {} },
+    { list: [null] },
+    { list: [{ ...error, id: 7 }] },
+    { list: [{ ...error, count: '1' }] },
+    { list: [{ ...error, versions: undefined }] },
+    { from: 7 },
+    { stepMs: null },
+  ])('make the answer one that cannot be read where they have %j', (changes) => {
+    expect(() => errorsIn({ ...errors, ...changes }, asked)).toThrow(ApiError)
   })
 })

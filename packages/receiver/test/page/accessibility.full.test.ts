@@ -36,6 +36,7 @@ describe.skipIf(!canOpenPages)('the page for all people', () => {
       expect(await seriousFaults(page), 'Logs, details').toEqual([])
 
       for (const [view, shown] of [
+        ['Errors', '[data-error]'],
         ['Values', '[data-event="1002"]'],
         ['Account', 'tbody tr'],
         ['Rejected', '[data-status]'],

@@ -148,6 +148,13 @@ describe.skipIf(!canOpenPages)('the page', () => {
     const name = 'an-application-of-a-rather-long-name-without-any-space'
     logger(name).info({ orderId: 7 }, 'order placed')
     await row(page, 'order placed').waitFor()
+    await call('POST', '/logs/demo', {
+      timeStamp: 1,
+      level: 'error',
+      message: 'x'.repeat(300),
+      appName: name,
+      appVersion: name,
+    })
     const report =
       'sluice: 312 log records lost from 2026-01-31T20:00:00.000Z to 2026-01-31T20:05:00.000Z (queue-full 300, too-old 12)'
     await call('POST', '/logs/demo', { timeStamp: Date.now(), level: 'warn', message: report, appName: name })
@@ -162,6 +169,7 @@ describe.skipIf(!canOpenPages)('the page', () => {
     await call('POST', '/ng-cms/content/demo/article', { fields: { title: 'Sale', body: '<p>all</p>' } })
     for (const [view, shown] of [
       ['logs', '[data-id]'],
+      ['errors', '[data-error]'],
       ['values', '[data-event]'],
       ['values?event=1001', '[data-value]'],
       ['account', '[data-gap]'],

@@ -5,6 +5,7 @@ import type { LiveFeed } from '../api/live-feed.js'
 import { messageOf, sessionOver } from '../api/requests.js'
 import { session, signOut } from '../api/session.js'
 import { ContentPage } from '../content/content-page.js'
+import { ErrorsPage } from '../errors/errors-page.js'
 import { LogsPage } from '../logs/logs-page.js'
 import { RejectedPage } from '../rejected/rejected-page.js'
 import { inUtc, showUtc } from '../text/time.js'
@@ -17,6 +18,7 @@ import { sendToast, Toast } from './toast.js'
 
 const names: Readonly<Record<PageName, string>> = {
   logs: 'Logs',
+  errors: 'Errors',
   values: 'Values',
   account: 'Account',
   rejected: 'Rejected',
@@ -63,6 +65,7 @@ export function App({ feed, arrivals }: AppProps) {
 }
 
 function Page({ page, bucket, feed, arrivals }: AppProps & { readonly page: PageName; readonly bucket: string }) {
+  if (page === 'errors') return <ErrorsPage feed={feed} bucket={bucket} />
   if (page === 'values') return <ValuesPage feed={feed} bucket={bucket} />
   if (page === 'account') return <AccountPage arrivals={arrivals} feed={feed} bucket={bucket} />
   if (page === 'rejected') return <RejectedPage />

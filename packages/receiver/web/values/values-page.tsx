@@ -1,10 +1,11 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import type { LiveFeed } from '../api/live-feed.js'
 import { session } from '../api/session.js'
 import { type BarSeries, type Bars, StackedBars } from '../charts/stacked-bars.js'
 import { minuteMs } from '../charts/steps.js'
 import { agoOrTime, fullTime } from '../text/time.js'
 import { visible } from '../text/visible.js'
+import { useNow } from '../view/now.js'
 import { SheetTitle } from '../view/sheet-title.js'
 import { TimeRange } from '../view/time-range.js'
 import { go, hashOf, view } from '../view/view.js'
@@ -182,14 +183,4 @@ function stepName(stepMs: number): string {
     if (count > 1 && Number.isInteger(count)) return `${count} ${name}s`
   }
   return 'step'
-}
-
-/** The time of now, read again every few seconds. */
-function useNow(everyMs: number): number {
-  const [now, setNow] = useState(Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs)
-    return () => clearInterval(timer)
-  }, [everyMs])
-  return now
 }

@@ -13,11 +13,18 @@ const choices: readonly Choice[] = [
   ['-30d', 'Last 30 days'],
 ]
 
-/** Chooses the time range of the view. `usual` is what the view shows without one. */
-export function TimeRange({ usual }: { readonly usual: string }) {
+interface TimeRangeProps {
+  /** What the view shows without a time range. */
+  readonly usual: string
+  /** Every range of the view ends now. */
+  readonly endsNow?: boolean
+}
+
+/** Chooses the time range of the view. */
+export function TimeRange({ usual, endsNow = false }: TimeRangeProps) {
   const { since, until } = view.value
   const named: readonly Choice[] = [['', usual], ...choices.filter(([, name]) => name !== usual)]
-  const isNamed = until === undefined && named.some(([value]) => value === (since ?? ''))
+  const isNamed = (until === undefined || endsNow) && named.some(([value]) => value === (since ?? ''))
   return (
     <>
       <select
@@ -25,7 +32,10 @@ export function TimeRange({ usual }: { readonly usual: string }) {
         value={isNamed ? (since ?? '') : 'custom'}
         onChange={({ currentTarget: { value } }) => {
           if (value === 'custom')
-            go({ since: new Date(Date.now() - 3_600_000).toISOString(), until: new Date().toISOString() })
+            go({
+              since: new Date(Date.now() - 3_600_000).toISOString(),
+              until: endsNow ? undefined : new Date().toISOString(),
+            })
           else go({ since: value || undefined, until: undefined, around: undefined, id: undefined })
         }}
       >
@@ -34,12 +44,12 @@ export function TimeRange({ usual }: { readonly usual: string }) {
             {name}
           </option>
         ))}
-        <option value="custom">From … to …</option>
+        <option value="custom">{endsNow ? 'Since …' : 'From … to …'}</option>
       </select>
       {!isNamed && (
         <span class="span">
           <Moment label="From" value={since} onChange={(written) => go({ since: written })} />
-          <Moment label="To" value={until} onChange={(written) => go({ until: written })} />
+          {!endsNow && <Moment label="To" value={until} onChange={(written) => go({ until: written })} />}
         </span>
       )}
     </>

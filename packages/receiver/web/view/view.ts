@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { quoted } from '../search/written-query.js'
 
-export const pages = ['logs', 'values', 'account', 'rejected', 'content'] as const
+export const pages = ['logs', 'errors', 'values', 'account', 'rejected', 'content'] as const
 export type PageName = (typeof pages)[number]
 
 /** A field and the value that it must have, or must not have. `field` is a record's field, or `context.` and a path. */

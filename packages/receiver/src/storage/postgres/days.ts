@@ -64,10 +64,12 @@ export class Days {
       const deleted = await client.query('DELETE FROM sluice_days WHERE day = $1', [day])
       // Another receiver was faster.
       if (deleted.rowCount === 0) return 0
-      await keepVersions(client, day)
+      const versions = await versionsOf(client, day)
       for (const table of tables) await client.query(`DROP TABLE ${table}_${day}`)
       // A receiver of an earlier version may have made the day.
       for (const table of errorTables) await client.query(`DROP TABLE IF EXISTS ${table}_${day}`)
+      // Now nobody else has locks on the tables: a writer that waited for a row would hold those that the drop waits for.
+      await keepVersions(client, versions)
       return rows[0]!.records
     })
   }
@@ -82,14 +84,32 @@ interface Day {
 const tables = ['sluice_records', 'sluice_counts', 'sluice_spans', 'sluice_names'] as const
 const errorTables = ['sluice_errors', 'sluice_error_steps', 'sluice_error_kinds'] as const
 
-/** Notes in the next day when the versions of a day were first seen: their order stays known. */
-async function keepVersions(client: pg.ClientBase, day: number): Promise<void> {
+/** A version of an application, and when it was first seen. */
+interface SeenVersion {
+  readonly bucket: string
+  readonly app: string
+  readonly env: string
+  readonly version: string
+  readonly firstMs: number
+}
+
+async function versionsOf(client: pg.ClientBase, day: number): Promise<SeenVersion[]> {
+  const { rows } = await client.query<SeenVersion>(
+    `SELECT bucket, app, env, version, min(first_ms) AS "firstMs" FROM sluice_errors WHERE kind = '' AND day = $1 GROUP BY 1, 2, 3, 4`,
+    [day],
+  )
+  return rows
+}
+
+/** Notes in the first day that has them when versions were first seen: their order stays known. */
+async function keepVersions(client: pg.ClientBase, versions: readonly SeenVersion[]): Promise<void> {
+  const column = (name: keyof SeenVersion) => versions.map((version) => version[name])
   await client.query(
     `UPDATE sluice_errors e SET first_ms = least(e.first_ms, gone.first_ms)
-       FROM (SELECT bucket, app, env, version, min(first_ms) AS first_ms FROM sluice_errors WHERE kind = '' AND day = $1 GROUP BY 1, 2, 3, 4) gone
-       WHERE e.kind = '' AND e.day = (SELECT min(day) FROM sluice_errors WHERE kind = '' AND day > $1)
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[]) AS gone (bucket, app, env, version, first_ms)
+       WHERE e.kind = '' AND e.day = (SELECT min(day) FROM sluice_errors WHERE kind = '' AND bucket = gone.bucket)
          AND e.bucket = gone.bucket AND e.app = gone.app AND e.env = gone.env AND e.version = gone.version`,
-    [day],
+    [column('bucket'), column('app'), column('env'), column('version'), column('firstMs')],
   )
 }
 

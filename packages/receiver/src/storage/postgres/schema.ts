@@ -71,15 +71,15 @@ const migrations: readonly string[] = [
   'ALTER TABLE sluice_keys ADD COLUMN projects text',
   `
   CREATE TABLE sluice_errors (
-    bucket text, kind text, app text, env text, version text, day integer, writer integer, number bigint NOT NULL, records bigint NOT NULL,
-    last_id bigint NOT NULL, first_ms double precision NOT NULL, last_ms double precision NOT NULL,
+    bucket text, kind text COLLATE "C", app text COLLATE "C", env text COLLATE "C", version text COLLATE "C", day integer, writer integer,
+    number bigint NOT NULL, records bigint NOT NULL, last_id bigint NOT NULL, first_ms double precision NOT NULL, last_ms double precision NOT NULL,
     PRIMARY KEY (bucket, kind, app, env, version, day, writer)
   ) PARTITION BY RANGE (day);
   CREATE TABLE sluice_error_steps (
     bucket text, number bigint, step_ms bigint, at_ms bigint, day integer, writer integer, records bigint NOT NULL,
     PRIMARY KEY (bucket, number, step_ms, at_ms, day, writer)
   ) PARTITION BY RANGE (day);
-  CREATE INDEX sluice_error_steps_by_time ON sluice_error_steps (bucket, step_ms, at_ms);
+  CREATE INDEX sluice_error_steps_by_time ON sluice_error_steps (bucket, (step_ms + 0), at_ms);
   CREATE TABLE sluice_error_kinds (
     bucket text, id text, day integer, writer integer, type text, message text NOT NULL, frame text, PRIMARY KEY (bucket, id, day, writer)
   ) PARTITION BY RANGE (day);

@@ -1,16 +1,7 @@
 import { errorSeverity, severityOfName } from '../../../../../src/records/level.js'
+import type { ErrorKind } from '../record-storage.js'
 
-/** What the records of one error have in common, whatever machine, version or request they are of. */
-export interface ErrorKind {
-  /** 16 hexadecimal digits, the same for the same three texts. */
-  readonly id: string
-  /** Name of the error's class; null where the record has no stack. */
-  readonly type: string | null
-  /** The first line, with placeholders for numbers, times, ids and addresses. */
-  readonly message: string
-  /** The first frame that is the application's own: function and file, without line. Null where there is none. */
-  readonly frame: string | null
-}
+export type { ErrorKind }
 
 /** So much of a first line is read, in characters. */
 const maxRead = 500
@@ -156,6 +147,9 @@ function withoutHash(segment: string): string {
 
 /** Texts that stand for one thing each, and what takes their place. */
 const placeholders: readonly (readonly [RegExp, string])[] = [
+  // Colours of a terminal.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they begin with one
+  [/\x1b\[[\d;]*m/g, ''],
   [/(\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s?#"'<>]{1,300})[?#][^\s"'<>)]*/gi, '$1'],
   [/[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/g, '<email>'],
 ]

@@ -64,8 +64,10 @@ function matching({ appName, env }: ErrorQuery, lane: number): Sql {
   return allOf(conditions)
 }
 
+/** An error that ended before the part needs no look at it. */
 function recordsOf(part: ErrorPart): Sql {
-  return sql`coalesce((SELECT sum(s.records) FROM error_steps s WHERE s.error = e.number AND ${isIn(part)}), 0)`
+  const steps = sql`SELECT sum(s.records) FROM error_steps s WHERE s.error = e.number AND ${isIn(part)}`
+  return sql`iif(last_ms >= ${part.from}, coalesce((${steps}), 0), 0)`
 }
 
 function anyOf(parts: readonly ErrorPart[]): Sql {

@@ -57,6 +57,14 @@ const questions = [
 
 /** @param {{ url: string, apiKey: string }} receiver @param {string} name */
 async function measure({ url, apiKey }, name) {
+  // The first search waits for the text index, whose making takes the same thread.
+  for (let status = 0; status !== 200; ) {
+    const { statusCode, body } = await request(`${url}/api/logs/demo?text=nothing`, {
+      headers: { 'x-api-key': apiKey },
+    })
+    await body.dump()
+    status = statusCode
+  }
   process.stdout.write(
     `  ${name.padEnd(44)}${['median', 'slowest'].map((cell) => cell.padStart(10)).join('')}   (budget 50 ms)\n`,
   )

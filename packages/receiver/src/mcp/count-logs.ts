@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
+import type { CountedStep, RecordCounts } from '../client/record-counts.js'
 import { Answer } from './answer.js'
-import { type Counts, countsOf, countsText, gapsOf, pairsOf, type Step, stepsBefore } from './counted.js'
+import { countsOf, countsText, gapsOf, pairsOf, stepsBefore } from './counted.js'
 import { parameters, queryOf } from './parameters.js'
 import { named } from './quoted-data.js'
 import { type Body, type Receiver, tool } from './tool.js'
@@ -47,7 +48,7 @@ export const countLogs = tool({
 
 /** Counts with their steps, or the steps that follow. */
 export function answerOf(
-  counts: Counts,
+  counts: RecordCounts,
   {
     title,
     cursor,
@@ -90,7 +91,7 @@ async function countsBy(
   filter: Readonly<Record<string, string>>,
   asked: Asked,
   { ask, bucket }: Receiver,
-): Promise<Counts> {
+): Promise<RecordCounts> {
   return countsOf(await ask(`/api/logs/${bucket}/counts${queryOf({ ...asked, ...filter })}`))
 }
 
@@ -99,14 +100,14 @@ async function countsOfField(
   by: By,
   asked: Asked,
   receiver: Receiver,
-): Promise<{ readonly counts: Counts; readonly notes: readonly string[] }> {
+): Promise<{ readonly counts: RecordCounts; readonly notes: readonly string[] }> {
   const { facet, filter } = fields[by]
   const facets = await receiver.ask(
     `/api/facets/logs${queryOf({ bucket: decodeURIComponent(receiver.bucket), q: asked.q })}`,
   )
   const values = pairsOf(facetOf(facets, facet)).map(([value]) => value)
   const frequent = values.slice(0, maxValues)
-  const merged = new Merged()
+  const merged = new Merged(by)
   const untilMs = performance.now() + maxMs
   let left = values.length
   for (const value of frequent) {
@@ -128,12 +129,17 @@ export function facetOf(facets: Body, name: string): Readonly<Record<string, num
 
 /** Counts by level of several values become counts by value. */
 class Merged {
+  readonly #by: By
   readonly #totals: Record<string, number> = Object.create(null)
   readonly #lastSeen: Record<string, string> = Object.create(null)
   readonly #steps = new Map<string, Record<string, number>>()
   #countedSince: string | undefined
 
-  add(value: string, { total, lastSeen, list = [], countedSince }: Counts): void {
+  constructor(by: By) {
+    this.#by = by
+  }
+
+  add(value: string, { total, lastSeen, list = [], countedSince }: RecordCounts): void {
     this.#totals[value] = total
     const last = Object.values(lastSeen).sort().at(-1)
     if (last !== undefined) this.#lastSeen[value] = last
@@ -145,10 +151,11 @@ class Merged {
     if (countedSince !== undefined && countedSince > (this.#countedSince ?? '')) this.#countedSince = countedSince
   }
 
-  counts(hasSteps: boolean): Counts {
-    const list: Step[] = [...this.#steps].map(([time, counts]) => ({ time, counts }))
+  counts(hasSteps: boolean): RecordCounts {
+    const list: CountedStep[] = [...this.#steps].map(([time, counts]) => ({ time, counts }))
     list.sort((a, b) => (a.time < b.time ? -1 : 1))
     return {
+      by: this.#by,
       total: Object.values(this.#totals).reduce((sum, count) => sum + count, 0),
       totals: this.#totals,
       lastSeen: this.#lastSeen,

@@ -1,24 +1,9 @@
+import type { CountedStep, RecordCounts } from '../client/record-counts.js'
 import { named } from './quoted-data.js'
 import type { Body } from './tool.js'
 
-/** Counts of the API: of logs by level, or of values by event. */
-export interface Counts {
-  readonly total: number
-  readonly totals: Readonly<Record<string, number>>
-  readonly lastSeen: Readonly<Record<string, string>>
-  readonly list?: readonly Step[]
-  readonly others?: number
-  readonly countedSince?: string
-}
-
-/** A step of time, with the records in it by their values. */
-export interface Step {
-  readonly time: string
-  readonly counts: Readonly<Record<string, number>>
-}
-
-export function countsOf(body: Body): Counts {
-  return body as object as Counts
+export function countsOf(body: Body): RecordCounts {
+  return body as object as RecordCounts
 }
 
 /** Values with their numbers, the most frequent first. Stores order equal ones as they like. */
@@ -37,7 +22,7 @@ export function countsText(
 }
 
 /** What the counts leave out. */
-export function gapsOf({ others, countedSince }: Counts): (string | undefined)[] {
+export function gapsOf({ others, countedSince }: RecordCounts): (string | undefined)[] {
   return [
     others === undefined ? undefined : `${others} records of rarer values are not listed.`,
     countedSince === undefined
@@ -47,7 +32,7 @@ export function gapsOf({ others, countedSince }: Counts): (string | undefined)[]
 }
 
 /** Steps before a time, newest first. */
-export function stepsBefore(steps: readonly Step[], cursor: string | undefined): Step[] {
+export function stepsBefore(steps: readonly CountedStep[], cursor: string | undefined): CountedStep[] {
   return steps.filter(({ time }) => cursor === undefined || time < cursor).toReversed()
 }
 

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { LogError, LogErrors } from '../client/log-errors.js'
 import { Answer, listed } from './answer.js'
 import { limitOf, parameters, queryOf } from './parameters.js'
 import { named, quoted } from './quoted-data.js'
@@ -22,7 +23,7 @@ export const listErrors = tool({
   async answer({ since, app, env, limit = 20, cursor }, { ask, bucket }) {
     const from = Number(cursor ?? 0)
     const asked = queryOf({ since, app, env, limit: Math.min(from + limit + 1, mostKinds) })
-    const { total, list } = (await ask(`/api/logs/${bucket}/errors${asked}`)) as object as Errors
+    const { total, list } = (await ask(`/api/logs/${bucket}/errors${asked}`)) as object as LogErrors
     const answer = new Answer(`Kinds of errors, ${total} in all, the most frequent first:`)
     const isLast = from + limit >= list.length && total > list.length
     const notes = isLast
@@ -31,25 +32,6 @@ export const listErrors = tool({
     return listed(answer, { items: list, from, limit, lineOf, notes })
   },
 })
-
-interface Errors {
-  readonly total: number
-  readonly list: readonly ErrorKind[]
-}
-
-interface ErrorKind {
-  readonly id: string
-  readonly type: string | null
-  readonly message: string
-  readonly frame: string | null
-  readonly count: number
-  readonly firstSeen: string
-  readonly lastSeen: string
-  readonly apps: readonly string[]
-  readonly versions: readonly string[]
-  readonly sample: number
-  readonly new?: true
-}
 
 function lineOf({
   id,
@@ -63,7 +45,7 @@ function lineOf({
   versions,
   sample,
   ...rest
-}: ErrorKind): string {
+}: LogError): string {
   const title = `${type === null ? '' : `${named(type)} `}${quoted(message, maxBytes)}`
   const parts = [
     `error:${named(id)} ${count} times ${title}`,

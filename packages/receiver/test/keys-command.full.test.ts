@@ -190,6 +190,7 @@ describe('the keys of a store', () => {
       database.exec(`
         DROP INDEX records_by_receipt; DROP TABLE uncounted_names; ALTER TABLE identity DROP COLUMN last_forgotten_id;
         DROP INDEX keys_by_id; DROP TABLE page_tokens; DROP TABLE saved_views;
+        DROP TABLE errors; DROP TABLE error_steps; DROP TABLE error_kinds;
         ALTER TABLE page_sessions DROP COLUMN key_id; ALTER TABLE identity DROP COLUMN page;
         ALTER TABLE keys DROP COLUMN id; ALTER TABLE keys DROP COLUMN name;
         ALTER TABLE keys DROP COLUMN scopes; ALTER TABLE keys DROP COLUMN last_used; ALTER TABLE keys DROP COLUMN projects;

@@ -7,7 +7,10 @@ import { postgresInstalled, withPostgres } from './installation.js'
 import { queryOf, stopServers } from './server.js'
 
 /** Tables of which each row belongs to a bucket, or a project, with this column first in their primary key. */
-const divided = ['attempts', 'batches', 'content_types', 'counts', 'entries', 'names', 'records', 'spans']
+const divided = [
+  ...['attempts', 'batches', 'content_types', 'counts', 'entries', 'error_kinds', 'error_steps', 'errors', 'names'],
+  ...['records', 'spans'],
+]
 const whole = [
   'days',
   'identity',
@@ -26,7 +29,9 @@ const acrossBuckets = [
   /^DELETE FROM sluice_batches WHERE id < /,
   // Retention is by days, of all buckets.
   /^SELECT coalesce\(sum\(records\), 0\)::bigint AS records FROM sluice_counts WHERE .* day = \$1$/,
-  /^DROP TABLE sluice_(records|counts|spans|names)_\d+$/,
+  /^SELECT bucket, app, env, version, min\(first_ms\) .* FROM sluice_errors WHERE kind = '' AND day = \$1/,
+  /^UPDATE sluice_errors e SET first_ms = /,
+  /^DROP TABLE (IF EXISTS )?sluice_(records|counts|spans|names|errors|error_steps|error_kinds)_\d+$/,
   /^SELECT .* FROM sluice_spans WHERE step_ms = 3600000$/,
 ]
 
@@ -118,6 +123,9 @@ async function useAll(url: string, statements: ReadonlySet<string>): Promise<voi
       await records.facets({ ...lane, ...filter })
       for (const stepMs of [60_000, 86_400_000, undefined]) await records.counts({ ...lane, ...filter, stepMs })
     }
+  }
+  for (const asked of [{}, { since: Date.now() - 1e9 }, { appName: 'shop', env: 'live' }]) {
+    await records.errors({ bucket: 'bucket-0', limit: 10, nowMs: Date.now(), ...asked })
   }
   await records.oldest()
   await records.receiptsAround(Date.now())

@@ -61,7 +61,7 @@ function valueQuery(field: FieldName, { value, isQuoted }: WrittenTest): Query {
   }
   const values = [JSON.stringify(value)]
   // A field of the context may hold a number, true, false or null.
-  if (isOfContext && writtenNumber.test(value)) values.push(JSON.stringify(Number(value)))
+  if (isOfContext && isNumber(value)) values.push(JSON.stringify(Number(value)))
   else if (isOfContext && ['true', 'false', 'null'].includes(value)) values.push(value)
   return { type: 'value', field, values }
 }
@@ -75,8 +75,13 @@ function eventQuery(test: WrittenTest): Query | Expected {
   const { operator, value } = test
   if (operator !== ':') return numberQuery('eventId', test)
   if (value === '*') return { type: 'prefix', field: 'eventId', prefixes: [''] }
-  if (!writtenNumber.test(value)) return { expected: 'a number' }
+  if (!isNumber(value)) return { expected: 'a number' }
   return { type: 'value', field: 'eventId', values: [JSON.stringify(Number(value))] }
+}
+
+/** JSON has null for a number that is too large: it would be taken for one. */
+function isNumber(value: string): boolean {
+  return writtenNumber.test(value) && Number.isFinite(Number(value))
 }
 
 function levelQuery(test: WrittenTest): Query | Expected {

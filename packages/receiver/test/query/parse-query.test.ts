@@ -47,6 +47,7 @@ it.each([
   ['user.id:*', { type: 'prefix', field: '.user.id', prefixes: [''] }],
   ['user.id:"*"', { type: 'value', field: '.user.id', values: ['"*"'] }],
   ['code:50*', { type: 'prefix', field: '.code', prefixes: ['"50', '50'] }],
+  ['code:a\0*', { type: 'prefix', field: '.code', prefixes: ['"a\\u0000'] }],
   ['"app":x', { type: 'value', field: '.app', values: ['"x"'] }],
   ['"a b":""', { type: 'value', field: '.a b', values: ['""'] }],
   ['http://localhost/x', word('http', 'localhost', 'x')],

@@ -121,3 +121,10 @@ it('takes linear time for hostile texts', () => {
   }
   expect((performance.now() - begin) / hostile.length).toBeLessThan(50)
 })
+
+it('takes linear time for a frame with many other names', () => {
+  const message = `Error: a\n    at f${' [as g'.repeat(1600)} (/srv/src/a.js:1:2)`
+  const begin = performance.now()
+  for (let count = 0; count < 50; count++) kindOf(message)
+  expect(performance.now() - begin).toBeLessThan(200)
+})

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { parseQuery } from '../dist/query/parse-query.js'
 import { type Database, openSqlite } from '../dist/storage/sqlite/database.js'
 import { RecordReader } from '../dist/storage/sqlite/record-reader.js'
 import { SqliteStorage } from '../dist/storage/sqlite/sqlite-storage.js'
@@ -99,4 +100,19 @@ it('a text index of an earlier version is made again', async () => {
   await store(1, 'another word')
   expect(parts()).toEqual([{ first_id: 1 }])
   expect([read({ text: 'word' }).total, idsOf({ text: 'old' })]).toEqual([4, []])
+})
+
+it('the last page of a search that was cut does not count all records before it', async () => {
+  await store(1, 'old word')
+  await store(45_000, 'some word')
+  follow()
+  const query = parseQuery('-word', 0)!
+  const first = read({ query, patienceMs: 0 })
+  expect(first).toMatchObject({ list: [], incomplete: true })
+  // Each look at the clock is 30 ms later.
+  let nowMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += 30))
+  onTestFinished(() => void vi.restoreAllMocks())
+  expect(read({ query, before: 15_000, patienceMs: 300 })).toEqual({ total: 0, totalIsAtLeast: true, list: [] })
+  expect(read({ text: 'old', before: 15_000, patienceMs: 300 })).toMatchObject({ total: 1, totalIsAtLeast: true })
 })

@@ -38,6 +38,9 @@ const aTime = 'a time such as 30s, 5m, 2h, 7d or 2026-11-23T12:00Z'
 const isoTime = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?(Z|\+00:00)?$/
 const writtenNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/
 
+/** How the JSON of a number, true, false or null may begin. A store may not take other signs, such as NUL. */
+const bareBegin = /^[-+.\w]+$/
+
 /** The query that a name with a test means. A name in quotation marks is always one of the context. */
 export function fieldQuery(
   { name, isQuotedName, now }: { readonly name: string; readonly isQuotedName: boolean; readonly now: number },
@@ -57,11 +60,11 @@ function valueQuery(field: FieldName, { value, isQuoted }: WrittenTest): Query {
     const begin = value.slice(0, -1)
     if (begin === '') return { type: 'prefix', field, prefixes: [''] }
     const text = JSON.stringify(begin).slice(0, -1)
-    return { type: 'prefix', field, prefixes: isOfContext ? [text, begin] : [text] }
+    return { type: 'prefix', field, prefixes: isOfContext && bareBegin.test(begin) ? [text, begin] : [text] }
   }
   const values = [JSON.stringify(value)]
   // A field of the context may hold a number, true, false or null.
-  if (isOfContext && writtenNumber.test(value)) values.push(JSON.stringify(Number(value)))
+  if (isOfContext && isNumber(value)) values.push(JSON.stringify(Number(value)))
   else if (isOfContext && ['true', 'false', 'null'].includes(value)) values.push(value)
   return { type: 'value', field, values }
 }
@@ -75,8 +78,13 @@ function eventQuery(test: WrittenTest): Query | Expected {
   const { operator, value } = test
   if (operator !== ':') return numberQuery('eventId', test)
   if (value === '*') return { type: 'prefix', field: 'eventId', prefixes: [''] }
-  if (!writtenNumber.test(value)) return { expected: 'a number' }
+  if (!isNumber(value)) return { expected: 'a number' }
   return { type: 'value', field: 'eventId', values: [JSON.stringify(Number(value))] }
+}
+
+/** JSON has null for a number that is too large: it would be taken for one. */
+function isNumber(value: string): boolean {
+  return writtenNumber.test(value) && Number.isFinite(Number(value))
 }
 
 function levelQuery(test: WrittenTest): Query | Expected {

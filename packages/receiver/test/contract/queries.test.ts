@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
 import { everything, full } from '../../../../test/support/full.js'
 import { seeded } from '../../../../test/support/seeded.js'
+import { meetsQuery } from '../../dist/query/meets-query.js'
 import { parseQuery } from '../../dist/query/parse-query.js'
 import { withQuery } from '../../dist/storage/records/filter-with-query.js'
 import { knownLog, randomLog, randomQuery } from './random-queries.js'
 import { readAll } from './reading.js'
-import { onEachStore, times } from './stores.js'
+import { newRecord, onEachStore, times } from './stores.js'
 
 const seed = everything ? Date.now() % 1_000_000 : 36
 const stored = everything ? 100_000 : full ? 5000 : 1000
@@ -46,5 +47,85 @@ onEachStore((store) => {
       if (wanted.length > 0) found++
     }
     expect(found).toBeGreaterThan(asked / 3)
+  })
+
+  it('finds fields with any name and any value', async () => {
+    const bucket = store.bucket()
+    const names = [
+      'a',
+      '😀',
+      '\u{10ffff}b',
+      '\ud83d',
+      '\0',
+      'a b',
+      'a"\\',
+      '__proto__',
+      'a.b',
+      '',
+      'É',
+      'z\u0001',
+      'x'.repeat(200),
+    ]
+    const values = [
+      '5',
+      '-0',
+      '5e-324',
+      '-1.7976931348623157e308',
+      '1e400',
+      '1e21',
+      'null',
+      'true',
+      '"5"',
+      '"😀 b"',
+      '"\\ud83d"',
+      '"\\u0000"',
+      '""',
+      '[4,[6,"c"]]',
+    ]
+    const contexts = names.flatMap((name) => values.map((value) => `{${JSON.stringify(name)}:${value}}`))
+    const deep = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`
+    const large = `{"a":"${'b'.repeat(500_000)}","c":5}`
+    await store.append(
+      [...contexts, deep, large].map((context) => newRecord('logs', { bucket, message: `m ${context}` })),
+    )
+    const all = await readAll(store.other.records, { kind: 'logs', bucket, limit: 1000 })
+    const tests = [
+      ':5',
+      '>4',
+      '<0',
+      '<=0',
+      '>0',
+      '<1e400',
+      '>-1e400',
+      ':1e400',
+      ':1e21',
+      ':null',
+      ':"5"',
+      ':"😀 b"',
+      ':😀*',
+      ':"\ud83d"',
+      ':\ud83d*',
+      ':\0*',
+      ':""',
+      ':*',
+      ':5*',
+      ':t*',
+      ':c',
+      '>=6',
+    ]
+    for (const name of names) {
+      const written = `"${name.replaceAll(/["\\]/g, '\\$&')}"`
+      for (const test of tests) {
+        for (const q of [written + test, `-${written}${test}`]) {
+          const query = parseQuery(q, 0)!
+          const wanted = all.filter((record) => meetsQuery(record as never, query)).map(({ id }) => id)
+          const { list } = await store.one.records.read({ kind: 'logs', bucket, query, limit: 1000 })
+          expect(
+            list.map(({ id }) => id),
+            q,
+          ).toEqual(wanted)
+        }
+      }
+    }
   })
 })

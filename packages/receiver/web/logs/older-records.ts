@@ -67,7 +67,8 @@ export async function findNewer({
   // Before `low` there are too few, before `high` more than a page.
   let [low, high] = [after, after]
   if (list.length === limit || next !== undefined) {
-    high = list[0]!.id + 1
+    // A search that was cut may have found nothing yet.
+    high = (list[0]?.id ?? next!) + 1
     list = []
   }
   while (high - low > 1) {

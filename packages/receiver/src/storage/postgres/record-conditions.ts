@@ -80,7 +80,8 @@ function conditionOf(lane: LaneName, query: Query): Condition {
     case 'number': {
       const there = termOfContext(lane, query.field)
       const begin = beginOf(lane, { field: query.field, json: '' })
-      const length = begin.length
+      // PostgreSQL counts code points.
+      const { length } = [...begin]
       // A cast that fails would end the search: CASE asks in this order.
       const isMet = sql`EXISTS (SELECT 1 FROM unnest(${terms}) AS term WHERE CASE
         WHEN left(term, ${length}::integer) = ${begin} AND substr(term, ${length + 1}::integer, 1) ~ '[-0-9]'

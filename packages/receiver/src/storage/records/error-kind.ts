@@ -116,7 +116,7 @@ function frameOf(written: string): string | undefined {
   const place = open === -1 ? written : written.slice(open + 2, -1)
   if (!/:\d+$/.test(place) || isForeign(place)) return undefined
   const path = pathOf(place)
-  const name = open === -1 ? '' : written.slice(0, open).replace(/ \[as [^\]]*\]$/, '')
+  const name = open === -1 ? '' : written.slice(0, open).replace(/ \[as [^[\]]*\]$/, '')
   return printable(name === '' ? path : `${name.slice(0, maxFunction)} (${path})`)
 }
 

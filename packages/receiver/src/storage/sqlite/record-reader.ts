@@ -68,8 +68,10 @@ export class RecordReader {
       return { total: found.length, totalIsAtLeast: true, list, next: rest, incomplete: true }
     }
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
-    const count = () =>
-      this.#count(query, { lane, patience: patienceOf(query.patienceMs === undefined ? undefined : countingMs) })
+    const count = () => {
+      const patience = patienceOf(query.patienceMs === undefined ? undefined : countingMs)
+      return this.#count(query, { lane, patience, least: found.length })
+    }
     if (query.before !== undefined || query.after !== undefined) return { ...count(), list, ...next }
     if (found.length === 0) return { total: 0, list, ...this.#hint(query, lane) }
     // A first page that is not full has all matches.
@@ -96,14 +98,25 @@ export class RecordReader {
     return (found as { id: number } | undefined)?.id ?? 0
   }
 
-  #count(query: RecordQuery, { lane, patience }: { readonly lane: number; readonly patience: Patience | undefined }) {
+  /** @param least so many records are known to match */
+  #count(
+    query: RecordQuery,
+    {
+      lane,
+      patience,
+      least,
+    }: { readonly lane: number; readonly patience: Patience | undefined; readonly least: number },
+  ) {
     const { kind, since, until } = query
     const isOnlyFields = !needsWords(query) && since === undefined && until === undefined
     const known = isOnlyFields ? this.#names.count({ lane, kind, fields: fieldConditions(query) }) : undefined
     if (known !== undefined) return { total: known }
     let total = 0
+    let isFirst = true
     for (const source of this.selection.sources(query, { lane })) {
-      if (total > 0 && patience?.isOver() === true) return { total, totalIsAtLeast: true } as const
+      if (!isFirst && patience?.isOver() === true)
+        return { total: Math.max(total, least), totalIsAtLeast: true } as const
+      isFirst = false
       const limited = sql`SELECT 1 FROM ${source} LIMIT ${maxTotal + 1 - total}`
       const [row] = rowsOf(this.#database, sql`SELECT count(*) AS counted FROM (${limited})`) as { counted: number }[]
       total += row!.counted

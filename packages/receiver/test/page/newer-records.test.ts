@@ -1,0 +1,30 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { findNewer } from '../../web/logs/older-records.js'
+
+afterEach(() => void vi.unstubAllGlobals())
+
+/** A receiver with matching records, which looks at so many ids before it cuts a search. */
+function receiver(ids: readonly number[], { newest, looks }: { readonly newest: number; readonly looks: number }) {
+  vi.stubGlobal('fetch', async (path: string) => {
+    const asked = new URLSearchParams(path.slice(path.indexOf('?')))
+    const [limit, after] = [Number(asked.get('limit')), Number(asked.get('after'))]
+    const last = Math.min(Number(asked.get('before') ?? newest + 1) - 1, newest)
+    const first = Math.max(after + 1, last - looks + 1)
+    const found = ids.filter((id) => id >= first && id <= last).toSorted((a, b) => b - a)
+    const list = found.slice(0, limit).map((id) => ({ id, timeStamp: id, message: '' }))
+    const cut = first > after + 1 && found.length < limit ? { incomplete: true, next: first } : {}
+    return Response.json({ total: list.length, list, ...cut })
+  })
+}
+
+const newer = async (after: number) => {
+  const filter = { query: new URLSearchParams(), matches: () => true }
+  return (await findNewer({ bucket: 'demo', filter, enough: 2, after })).map(({ id }) => id)
+}
+
+it('finds the records that come next where the receiver cuts searches, also one that has found nothing', async () => {
+  receiver([101, 103, 105, 900], { newest: 1000, looks: 60 })
+  expect(await newer(100)).toEqual([101, 103])
+  receiver([101, 103, 105, 1000], { newest: 1000, looks: 60 })
+  expect(await newer(100)).toEqual([101, 103])
+})

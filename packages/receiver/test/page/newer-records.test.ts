@@ -1,5 +1,10 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { findNewer } from '../../web/logs/older-records.js'
+
+// The types of the page are those of browsers.
+const page = '../../web/logs/older-records.js'
+const { findNewer } = (await import(page)) as {
+  findNewer(search: object): Promise<readonly { readonly id: number }[]>
+}
 
 afterEach(() => void vi.unstubAllGlobals())
 

@@ -109,8 +109,9 @@ export class RecordReader {
     for (const condition of namedConditions(query)) {
       for (const { unknown, filter, isCertain } of candidates(condition, await this.#names(query, condition))) {
         const occurs = async () => {
-          const { found } = await this.#selection.newest({ bucket, kind, ...filter }, { limit: 1 })
-          return found.length > 0
+          const { found, rest } = await this.#selection.newest({ bucket, kind, ...filter }, { limit: 1 })
+          // A search that was cut does not know.
+          return found.length > 0 || rest !== undefined
         }
         if (isCertain || !(await occurs())) return { unknown }
       }

@@ -131,15 +131,21 @@ export function errorList(
 /** The versions of applications by the time when they were first seen. */
 class Versions {
   /** By application and version, both as JSON. */
-  readonly #firstMs = new Map<string, Map<string, number>>()
+  readonly #ofApps = new Map<string, Map<string, number>>()
+  /** By version of any application, as JSON. */
+  readonly #firstMs = new Map<string, number>()
+  /** By application. */
+  readonly #newest = new Map<string, NewestVersion | undefined>()
 
   /** @param rows those of `anyKind` */
   constructor(rows: readonly ErrorRow[]) {
     for (const { app, version, firstMs } of rows) {
       if (version === '') continue
-      const versions = this.#firstMs.get(app) ?? new Map<string, number>()
-      this.#firstMs.set(app, versions.set(version, Math.min(versions.get(version) ?? latestMs, firstMs)))
+      const versions = this.#ofApps.get(app) ?? new Map<string, number>()
+      this.#ofApps.set(app, versions.set(version, Math.min(versions.get(version) ?? latestMs, firstMs)))
+      this.#firstMs.set(version, Math.min(this.#firstMs.get(version) ?? latestMs, firstMs))
     }
+    for (const [app, versions] of this.#ofApps) this.#newest.set(app, newestOf(versions))
   }
 
   /**
@@ -149,29 +155,38 @@ class Versions {
   isNew(rows: readonly ErrorRow[]): boolean {
     return (
       rows.every(({ app, version, firstMs }) => {
-        const newest = this.#newest(app)
+        const newest = this.#newest.get(app)
         if (newest === undefined) return false
         return version === '' ? firstMs >= newest.firstMs : version === newest.version
       }) && rows.some(({ version }) => version !== '')
     )
   }
 
-  /** The newest version, where there is an earlier one. */
-  #newest(app: string): { readonly version: string; readonly firstMs: number } | undefined {
-    const versions = [...(this.#firstMs.get(app) ?? [])]
-    const firstMs = Math.max(...versions.map(([, ms]) => ms))
-    const earlier = versions.filter(([, ms]) => ms < firstMs)
-    const newest = versions.filter(([, ms]) => ms === firstMs)
-    return earlier.length > 0 && newest.length === 1 ? { version: newest[0]![0], firstMs } : undefined
-  }
-
   /** The newest last. */
   sorted(versions: readonly string[]): string[] {
-    const firstMs = (version: string) =>
-      Math.min(...[...this.#firstMs.values()].map((ofApp) => ofApp.get(JSON.stringify(version)) ?? latestMs))
-    const known = new Map(versions.map((version) => [version, firstMs(version)]))
+    const known = new Map(versions.map((version) => [version, this.#firstMs.get(JSON.stringify(version)) ?? latestMs]))
     return [...versions].sort((a, b) => known.get(a)! - known.get(b)! || (a < b ? -1 : 1)).slice(-maxShown)
   }
+}
+
+interface NewestVersion {
+  readonly version: string
+  readonly firstMs: number
+}
+
+/** The newest version, where there is an earlier one. There may be very many. */
+function newestOf(versions: ReadonlyMap<string, number>): NewestVersion | undefined {
+  let newest: NewestVersion | undefined
+  let earliestMs = Number.POSITIVE_INFINITY
+  let isOnly = true
+  for (const [version, firstMs] of versions) {
+    earliestMs = Math.min(earliestMs, firstMs)
+    if (newest === undefined || firstMs > newest.firstMs) {
+      newest = { version, firstMs }
+      isOnly = true
+    } else if (firstMs === newest.firstMs) isOnly = false
+  }
+  return newest !== undefined && isOnly && earliestMs < newest.firstMs ? newest : undefined
 }
 
 function shown(rows: readonly ErrorRow[], name: 'app' | 'version'): string[] {

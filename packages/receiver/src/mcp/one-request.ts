@@ -19,8 +19,18 @@ export async function answerRequest(
   const server = toolServer(source)
   await server.connect(transport)
   try {
-    return await transport.handleRequest(request, given)
+    return await Promise.race([transport.handleRequest(request, given), goneOf(request)])
   } finally {
+    // This ends the questions under way.
     await server.close()
   }
+}
+
+/** Resolves when the client has gone, of which the transport does not know. Nobody reads the answer. */
+function goneOf({ signal }: Request): Promise<Response> {
+  return new Promise((resolve) => {
+    const end = () => resolve(new Response(null, { status: 499 }))
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
 }

@@ -4,6 +4,7 @@ import fastify from 'fastify'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Connections } from '../../dist/http/connections.js'
 import { Searches } from '../../dist/http/searches.js'
+import { answerRequest } from '../../dist/mcp/one-request.js'
 import { searchLogs } from '../../dist/mcp/search-logs.js'
 
 describe('a question of the receiver to itself', () => {
@@ -26,6 +27,39 @@ describe('a question of the receiver to itself', () => {
     expect(await answer).toBe('ended')
     await expect.poll(() => signal.aborted).toBe(true)
     await app.close()
+  })
+
+  it.each([
+    ['2025-11-25', {}, {}],
+    [
+      '2026-07-28',
+      { 'mcp-method': 'tools/call', 'mcp-name': 'search_logs' },
+      {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 'editor', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    ],
+  ])('ends when the client of the protocol of %s has gone', async (version, named, _meta) => {
+    const params = { name: 'search_logs', arguments: { bucket: 'demo' }, _meta }
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params }
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': version,
+      ...named,
+    }
+    const gone = new AbortController()
+    const init = { method: 'POST', headers, body: JSON.stringify(body), signal: gone.signal }
+    let asked: AbortSignal | undefined
+    const ask = (_path: string, signal: AbortSignal) => {
+      asked = signal
+      queueMicrotask(() => gone.abort())
+      return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    }
+    const { status } = await answerRequest(new Request('http://receiver/mcp', init), { body, source: { ask } })
+    expect(status).toBe(499)
+    expect(asked?.aborted).toBe(true)
   })
 
   it('is not kept among the connections', () => {

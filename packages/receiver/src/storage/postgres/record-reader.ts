@@ -42,7 +42,7 @@ export class RecordReader {
       return { total: found.length, totalIsAtLeast: true, list, next: rest + 1, incomplete: true }
     }
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
-    if (!isFirst) return { ...(known ?? (await this.#total(query))), list, ...next }
+    if (!isFirst) return { ...(known ?? (await this.#total(query, found.length))), list, ...next }
     if (found.length === 0) return { total: 0, list, ...(await this.#hint(query)) }
     // A first page that is not full has all matches.
     if (found.length < limit) return { total: found.length, list, ...next }
@@ -74,9 +74,10 @@ export class RecordReader {
     return { ...filter, notLevels: undefined, levels: known.filter((level) => !notLevels.includes(level)) }
   }
 
-  async #total(query: RecordQuery) {
+  /** @param least so many records are known to match, also where counting is cut */
+  async #total(query: RecordQuery, least: number) {
     const { found, rest } = await this.#newest(query, { limit: maxTotal + 1 })
-    return totalOf(found.length, rest)
+    return totalOf(Math.max(found.length, least), rest)
   }
 
   /** The number of records that meet the conditions, where a table has it. */

@@ -19,7 +19,8 @@ export class KnownNumbers {
   readonly #fields: Statement
   /** By lane and path. */
   #known = new Map<string, Set<string>>()
-  #isFull: boolean | undefined
+  /** Number of fields that have numbers. */
+  #count: number | undefined
 
   constructor(database: Database) {
     this.#add = database.prepare('INSERT OR IGNORE INTO texts.numbers VALUES (?, ?, ?)')
@@ -32,7 +33,11 @@ export class KnownNumbers {
     if (!/^[-\d]/.test(json)) return
     const numbers = this.#numbersOf(lane, path)
     if (numbers.has('') || numbers.has(json)) return
-    if (numbers.size === 0 && this.#hasAllFields()) return
+    if (numbers.size === 0) {
+      this.#count ??= (this.#fields.get() as { fields: number }).fields
+      if (this.#count >= maxFields) return
+      this.#count++
+    }
     const added = numbers.size < maxNumbers ? json : ''
     numbers.add(added)
     this.#add.run(lane, JSON.stringify(path), added)
@@ -47,14 +52,7 @@ export class KnownNumbers {
   /** Callers call this after a rollback: the rows behind the cache are gone. */
   forget(): void {
     this.#known.clear()
-    this.#isFull = undefined
-  }
-
-  #hasAllFields(): boolean {
-    if (this.#isFull !== true) {
-      this.#isFull = (this.#fields.get() as { fields: number }).fields >= maxFields
-    }
-    return this.#isFull
+    this.#count = undefined
   }
 
   #numbersOf(lane: number, path: string): Set<string> {

@@ -91,7 +91,7 @@ function sourceOf(
         const { answer } = await requests.read({ path, what: 'ask the receiver', signal })
         return answer
       } catch (error) {
-        if (error instanceof ApiError) throw new ToolError(failureWords(error))
+        if (error instanceof ApiError) throw new ToolError(onceNamed(failureWords(error)))
         if (!signal.aborted) throw error
         throw new ToolError(
           `ask the receiver: no answer within ${mostWaitMs / 1000} s: ask for less, such as by since:1h`,
@@ -99,6 +99,11 @@ function sourceOf(
       }
     },
   }
+}
+
+/** The name of a parameter stands in front of the receiver's words, which begin with it. */
+function onceNamed(words: string): string {
+  return words.replace(/\b(\w+): (?=\1\b)/g, '')
 }
 
 /** Clients of the protocol wait a minute. */

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { RejectedRequest } from '../http/rejected-requests.js'
 import { Answer } from './answer.js'
 import { limitOf, parameters } from './parameters.js'
 import { named, quoted } from './quoted-data.js'
@@ -13,7 +14,7 @@ export const listRejected = tool({
   description,
   input: Type.Object({ limit: limitOf(50, 200), cursor: parameters.cursor }),
   async answer({ limit = 50, cursor }, { ask }) {
-    const { items } = (await ask('/api/rejected')) as object as { readonly items: readonly Rejected[] }
+    const { items } = (await ask('/api/rejected')) as object as { readonly items: readonly RejectedRequest[] }
     const left = items.filter(({ id }) => cursor === undefined || id < Number(cursor))
     const answer = new Answer('Requests that were refused, newest first:')
     let last = cursor
@@ -25,19 +26,7 @@ export const listRejected = tool({
   },
 })
 
-interface Rejected {
-  readonly id: number
-  readonly at: string
-  readonly method: string
-  readonly path: string
-  readonly status: number
-  readonly reason: string
-  readonly body: string
-  readonly appName?: string
-  readonly userAgent: string
-}
-
-function lineOf({ id, at, method, path, status, reason, body, appName, userAgent }: Rejected): string {
+function lineOf({ id, at, method, path, status, reason, body, appName, userAgent }: RejectedRequest): string {
   const parts = [
     `${id} ${at} ${status} ${named(method)} ${quoted(path, maxBytes)}`,
     `reason ${quoted(reason, maxBytes)}`,

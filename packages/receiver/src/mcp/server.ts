@@ -50,9 +50,7 @@ export function toolServer(source: Source): Server {
       return textResult(await answerOf(params, { source, signal }))
     } catch (error) {
       if (!(error instanceof ToolError)) throw error
-      // The name of the parameter stands in front of the receiver's words, which begin with it.
-      const message = error.message.replace('q: q: ', 'q: ')
-      return { ...textResult(oneLine(visible(message))), isError: true }
+      return { ...textResult(oneLine(visible(error.message))), isError: true }
     }
   })
   return server

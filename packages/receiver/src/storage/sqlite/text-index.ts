@@ -14,6 +14,7 @@ const shape = 3
 const minPart = 20_000
 /** A part has at least this share of all records before another begins: so there are few parts. */
 const partShare = 1 / 8
+
 /** A table of the index, and the ids of the records that it has or had. */
 export interface Part {
   readonly name: string

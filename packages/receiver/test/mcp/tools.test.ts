@@ -178,6 +178,7 @@ describe.each(Object.entries(ways))('over %s', (_, reach) => {
       const { text, isError } = await assistant.ask(name, { q: 'level:' })
       expect(isError).toBe(true)
       expect(text).toContain('q: expected a value after "level:" at 7')
+      expect(text).not.toContain('q: q:')
     }
   })
 

@@ -11,9 +11,9 @@ export type {
   SluiceMessages,
 } from './diagnostics/channel-messages.js'
 export { ConfigError, type ConfigErrorCode, SluiceError, type SluiceErrorCode } from './errors/sluice-error.js'
+export type { KeepForErrorOption } from './options/kinds.js'
 export type { SluiceOptions } from './options/options.js'
 export type { RedactOption } from './options/redaction.js'
-export type { KeepForErrorOption, RepeatOption } from './options/table.js'
 export { type SetLevelOptions, setLevel } from './process/set-level.js'
 export { type LogRecord, runtimes, type ValidationError, type ValueRecord } from './records/wire.js'
 export type { EventCatalogue, EventEntry, EventNumbers } from './tracking/event-catalogue.js'

@@ -52,8 +52,10 @@ export function valuesOf(fields: readonly WrittenField[], isOwn: (name: string) 
 }
 
 function looksLikeObject(line: string): boolean {
-  return line === '{}' || (line.startsWith('{"') && line.endsWith('}'))
+  return line === '{}' || (beginsAsObject.test(line) && line.endsWith('}'))
 }
+
+const beginsAsObject = /^\{\s*"/
 
 function parsedObject(line: string): object | undefined {
   try {

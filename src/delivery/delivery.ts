@@ -9,7 +9,7 @@ import type { Loop } from '../runtime/loop.js'
 import { Batch, type BatchOwner } from './batch.js'
 import { Concurrency } from './concurrency.js'
 import { Driver } from './driver.js'
-import { type BodyRoom, Intake } from './intake.js'
+import { Intake } from './intake.js'
 import { Lane } from './lane.js'
 import type { DropReason, Ledger, SuppressReason } from './ledger.js'
 import { LedgerBook } from './ledger-book.js'
@@ -107,16 +107,6 @@ export class Delivery {
   /** Take a record into a lane. It is counted from here on. Never throws, never blocks. */
   accept(laneIndex: number, record: Acceptable): void {
     this.#intake.accept(this.lanes[laneIndex]!, record)
-  }
-
-  /** Room for a body of at most this many bytes. Write it there, then {@link append} it, before anything else is accepted. */
-  room(laneIndex: number, bytes: number): BodyRoom {
-    return this.#intake.room(this.lanes[laneIndex]!, bytes)
-  }
-
-  /** {@link accept} a record whose body was written into the room of its lane. */
-  append(laneIndex: number, bytes: number, severity: Severity): void {
-    this.#intake.append(this.lanes[laneIndex]!, bytes, severity)
   }
 
   /** The log for records of a lane that dead engines have left. */

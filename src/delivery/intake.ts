@@ -1,22 +1,12 @@
 import type { Backing } from '../log/backing.js'
 import type { MemoryBounds } from '../log/memory-bounds.js'
-import type { Newcomer, RecordLog } from '../log/record-log.js'
-import { type Severity, valueSeverity } from '../records/level.js'
+import type { Newcomer } from '../log/record-log.js'
 import type { Loop } from '../runtime/loop.js'
 import type { Lane } from './lane.js'
 import type { DropReason } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import type { Observer } from './observer.js'
 import type { Acceptable } from './plan.js'
-
-/** Room for a body, which is written at `at`. */
-export interface BodyRoom {
-  readonly memory: Buffer
-  readonly at: number
-}
-
-/** Most log records are of this severity: their bodies are written where they stay. */
-const usualSeverity: Severity = 2
 
 interface IntakePlan {
   readonly lanes: readonly Lane[]
@@ -49,28 +39,20 @@ export class Intake {
     return this.#isClosed
   }
 
-  accept(lane: Lane, record: Acceptable): void {
-    const { body, severity, idempotencyKey = '', isOwn = false, kept = false } = record
+  accept(lane: Lane, { body, severity, idempotencyKey = '', isOwn = false, kept = false }: Acceptable): void {
+    const from = kept ? 'unneeded' : isOwn ? 'none' : 'taken'
+    if (this.#isClosed) {
+      this.#refuse(lane, from, 'closed')
+      return
+    }
+    const { bounds, backing, changed } = this.#plan
     const bytes = Buffer.byteLength(body)
-    const keyLength = idempotencyKey.length
-    const log = lane.logs.of(severity)
-    const { memory, at } = log.room(keyLength + bytes)
-    if (keyLength > 0) memory.write(idempotencyKey, at, 'latin1')
-    // The characters are ASCII where there are as many as bytes.
-    if (bytes === body.length) memory.write(body, at + keyLength, 'latin1')
-    else memory.write(body, at + keyLength)
-    this.#take(lane, log, { bytes, keyLength, from: kept ? 'unneeded' : isOwn ? 'none' : 'taken' })
-  }
-
-  room(lane: Lane, bytes: number): BodyRoom {
-    return usualLog(lane).room(bytes)
-  }
-
-  append(lane: Lane, bytes: number, severity: Severity): void {
-    const log = lane.logs.of(severity)
-    const written = usualLog(lane)
-    if (log !== written) log.stageFrom(written, bytes)
-    this.#take(lane, log, { bytes, keyLength: 0, from: 'taken' })
+    const sequence = this.#sequence++
+    if (bounds.makeRoom({ severity, bytes: bytes + idempotencyKey.length })) {
+      lane.logs.of(severity).append({ body, bytes, key: idempotencyKey }, sequence, from)
+      changed(lane)
+    } else this.#drop(lane, from, backing.lossReason)
+    if (this.#untold.length > 0) this.tellLosses()
   }
 
   /** Drop a record that nobody can deliver, and report it at once. */
@@ -102,32 +84,8 @@ export class Intake {
     this.#isClosed = true
   }
 
-  /** Take the record that was written into the room of its log. */
-  #take(
-    lane: Lane,
-    log: RecordLog,
-    { bytes, keyLength, from }: { readonly bytes: number; readonly keyLength: number; readonly from: Newcomer },
-  ): void {
-    if (this.#isClosed) {
-      this.#refuse(lane, from, 'closed')
-      return
-    }
-    const { bounds, backing, changed } = this.#plan
-    const sequence = this.#sequence++
-    if (bounds.makeRoom({ severity: log.severity, bytes: bytes + keyLength })) {
-      log.append(bytes, sequence, keyLength, from)
-      changed(lane)
-    } else this.#drop(lane, from, backing.lossReason)
-    if (this.#untold.length > 0) this.tellLosses()
-  }
-
   #drop(lane: Lane, from: Newcomer, reason: DropReason): void {
     this.#plan.book.move(lane.index, from, reason, 1, 0)
     this.lost(lane, reason, 1)
   }
-}
-
-/** The log of most records: their bodies are written where they stay. */
-function usualLog(lane: Lane): RecordLog {
-  return lane.logs.of(lane.name.kind === 'values' ? valueSeverity : usualSeverity)
 }

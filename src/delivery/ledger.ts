@@ -15,7 +15,7 @@ export const dropReasons = [
 /** The reason why a record was given up. `unreadable`: the delivery worker died of the line. */
 export type DropReason = (typeof dropReasons)[number]
 
-export const suppressReasons = ['sampled', 'repeated', 'unneeded'] as const
+export const suppressReasons = ['sampled', 'unneeded'] as const
 
 /** The reason why a log record was left out as configured: by the option `sample`, `repeat` or `keepForError`. */
 export type SuppressReason = (typeof suppressReasons)[number]

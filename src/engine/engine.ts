@@ -8,11 +8,9 @@ import { ledgerLine, printLine } from '../diagnostics/stderr.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
-import type { MappedLog, WrittenHead } from '../records/encode.js'
+import type { MappedLog } from '../records/encode.js'
 import { idempotencyKeyOf } from '../records/event-key.js'
 import { valueSeverity } from '../records/level.js'
-import type { ValueBytes } from '../records/value-bytes.js'
-import type { WinstonLine } from '../records/winston-line.js'
 import type { RecordKind } from '../records/wire.js'
 import { EngineDelivery } from './engine-delivery.js'
 import { EngineSender } from './engine-sender.js'
@@ -22,12 +20,11 @@ import { thisMachine } from './machine.js'
 import { nothingListens } from './nothing-listens.js'
 import {
   type AcceptanceWatch,
-  type BodyWriter,
   type EndOptions,
   type EndStep,
   type FlushOptions,
   type KeyedValue,
-  type PinoLine,
+  type Line,
   type RecordPort,
   timeOf,
 } from './ports.js'
@@ -52,9 +49,7 @@ export class Engine implements RecordPort {
   readonly options: ResolvedOptions
   readonly #delivery: EngineDelivery
   readonly #logs: LogIntake
-  /** Writes its records. */
-  readonly writer: RecordWriter
-  readonly #values: ValueBytes
+  readonly #writer: RecordWriter
   readonly #logLane: number
   readonly #valueLane: number
   #closing: Promise<Ledger> | undefined
@@ -69,12 +64,11 @@ export class Engine implements RecordPort {
     const { memory = LedgerBook.memory(this.lanes) } = setting
     this.#logLane = this.lanes.findIndex(({ kind }) => kind === 'logs')
     this.#valueLane = this.lanes.findIndex(({ kind }) => kind === 'values')
-    this.writer = new RecordWriter(options)
-    this.#values = this.writer.valueBytes()
+    this.#writer = new RecordWriter(options)
     const { clock, random, files, owners } = machine
     const warn = (message: string) => {
       if (this.#logLane === -1) return
-      this.#logs.say(this.writer.warning(message))
+      this.#logs.say(this.#writer.warning(message))
       this.#accepted?.()
     }
     const listeners = ownListeners(options.onError)
@@ -114,7 +108,7 @@ export class Engine implements RecordPort {
       clock,
       delivery: this.#delivery,
       lane: this.#logLane,
-      writer: this.writer,
+      writer: this.#writer,
       unreadable: (error) => this.#unreadable(error),
     })
     this.#delivery.start()
@@ -133,59 +127,29 @@ export class Engine implements RecordPort {
     return this.#closing !== undefined
   }
 
-  log(mapped: MappedLog): void {
-    this.#logs.log(mapped)
+  line(text: string, line: Line): void {
+    this.#logs.line(text, line)
     this.#accepted?.()
   }
 
   /**
-   * Accept a log record. Another thread has written the fields that are not the same in all records.
+   * Accept a log record.
    *
    * @param idempotencyKey unlike that of any other record, if the record may be accepted again @default one that is made when it is sent
    */
-  logHead(written: WrittenHead, idempotencyKey?: string): void {
-    this.#logs.head(written, idempotencyKey)
-    this.#accepted?.()
-  }
-
-  /** Count a line that the option `sample` has left out in another thread. */
-  sampledOut(): void {
-    this.#logs.sampledOut()
-  }
-
-  /**
-   * Accept the log record of the line that stands in `lines` from `from` to `end`, if it is plain: then it never becomes a string.
-   *
-   * @param passes asked when the line has been read: false for a line below the level @default no line is
-   * @returns false for a line that is not plain, or about which an option decides by more than its level
-   */
-  plainLine(lines: Buffer, from: number, end: number, writer: BodyWriter, passes?: () => boolean): boolean {
-    return this.#logs.plain(lines, from, end, writer, passes)
-  }
-
-  winstonLine(line: string, about: WinstonLine): void {
-    this.#logs.winstonLine(line, about)
-    this.#accepted?.()
-  }
-
-  pinoLine(line: string, about: PinoLine): void {
-    this.#logs.pinoLine(line, about)
+  log(mapped: MappedLog, idempotencyKey?: string): void {
+    this.#logs.log(mapped, idempotencyKey)
     this.#accepted?.()
   }
 
   value(eventId: number, milliseconds: number): void {
-    const { memory, at } = this.#delivery.room(this.#valueLane, this.#values.most)
-    const to = this.#values.write(eventId, milliseconds, memory, at)
-    if (to !== -1) this.#delivery.append(this.#valueLane, to - at, valueSeverity)
-    else {
-      const body = this.writer.value(eventId, milliseconds)
-      this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity })
-    }
+    const body = this.#writer.value(eventId, milliseconds)
+    this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity })
     this.#accepted?.()
   }
 
   keyedValue(value: KeyedValue): void {
-    const body = this.writer.value(value.eventId, value.milliseconds)
+    const body = this.#writer.value(value.eventId, value.milliseconds)
     const idempotencyKey = idempotencyKeyOf(value)
     this.#delivery.accept(this.#valueLane, { body, severity: valueSeverity, idempotencyKey })
     this.#accepted?.()
@@ -195,11 +159,6 @@ export class Engine implements RecordPort {
     this.log(this.#unreadable(error))
   }
 
-  /** Replace a line that cannot be read by a log record that says so: another thread has counted it. */
-  unreadableLine(error: unknown): void {
-    this.#logs.unreadableLine(error)
-  }
-
   /** Drop a long line whose beginning another thread had, which is gone. */
   lostLine(): void {
     this.#delivery.refuse(this.#logLane, 'unreadable')
@@ -207,7 +166,7 @@ export class Engine implements RecordPort {
 
   #unreadable(error: unknown): MappedLog {
     this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
-    return this.writer.unreadable
+    return this.#writer.unreadable
   }
 
   refuse(kind: RecordKind): void {
@@ -242,7 +201,6 @@ export class Engine implements RecordPort {
   }
 
   park(options?: EndOptions): Promise<Ledger> {
-    this.#logs.tell()
     return this.#delivery.flush(this.#beforeParking(options)).then(() => {
       this.#delivery.park()
       this.#reporter.tellAll()

@@ -16,9 +16,7 @@ export class IdlePort implements RecordPort {
     this.options = options
   }
 
-  log(): void {}
-  winstonLine(): void {}
-  pinoLine(): void {}
+  line(): void {}
   value(): void {}
   keyedValue(): void {}
   unmapped(): void {}

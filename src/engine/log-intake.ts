@@ -1,12 +1,11 @@
 import type { Acceptable } from '../delivery/plan.js'
 import type { ResolvedOptions } from '../options/options.js'
-import { logHead, type MappedLog, type WrittenHead } from '../records/encode.js'
-import type { WinstonLine } from '../records/winston-line.js'
+import type { MappedLog } from '../records/encode.js'
+import { errorSeverity } from '../records/level.js'
 import type { Clock } from '../runtime/clock.js'
-import type { CompleteLog } from '../volume/kept-lines.js'
-import { Volume } from '../volume/volume.js'
+import { type CompleteLog, KeptLines } from '../volume/kept-lines.js'
 import type { EngineDelivery } from './engine-delivery.js'
-import type { BodyWriter, PinoLine } from './ports.js'
+import type { Line } from './ports.js'
 import type { RecordWriter } from './record-writer.js'
 
 interface LogIntakePlan {
@@ -20,101 +19,76 @@ interface LogIntakePlan {
   readonly unreadable: (error: unknown) => MappedLog
 }
 
-/** Makes log records of lines. The records that no option leaves out go to the delivery. */
+/** Lines that are kept for an error have this share of `maxQueueBytes`, besides the queue. */
+const keptShare = 0.25
+
+/** Makes log records of lines. Those that no option leaves out go to the delivery. */
 export class LogIntake {
   readonly #plan: LogIntakePlan
-  readonly #volume: Volume | undefined
+  /** Lines below the option `level`, in case an error comes. */
+  readonly #kept: KeptLines | undefined
+  #ended = false
 
   constructor(plan: LogIntakePlan) {
     this.#plan = plan
     const { options, clock, delivery, lane } = plan
-    if (options.repeat === undefined && options.keepForError === undefined) return
-    this.#volume = new Volume({
-      options,
+    const { keepForError, maxQueueBytes } = options
+    if (keepForError === undefined) return
+    this.#kept = new KeptLines({
+      ...keepForError,
       clock,
-      ship: (record) => this.#ship(record),
-      suppress: (reason) => delivery.suppress(lane, reason),
-      kept: (change) => delivery.keptForError(lane, change),
-      release: (record) => this.#ship(record, { kept: true }),
-      say: (mapped) => this.say(mapped),
+      maxBytes: maxQueueBytes * keptShare,
+      unneeded: () => delivery.keptForError(lane, -1),
     })
   }
 
-  /** Take a line that was mapped in this thread. */
-  log(mapped: MappedLog): void {
-    if (mapped.sampledOut) this.sampledOut()
-    else this.#take(mapped, { body: this.#plan.writer.log(mapped) })
+  /** Take a line. One that cannot be read becomes a record that says so. */
+  line(text: string, line: Line): void {
+    let mapped: MappedLog
+    try {
+      mapped = this.#plan.writer.line(text, line)
+    } catch (error) {
+      mapped = this.#plan.unreadable(error)
+    }
+    this.log(mapped)
+  }
+
+  /** @param idempotencyKey unlike that of any other record, if the record may be accepted again @default one that is made when it is sent */
+  log(mapped: MappedLog, idempotencyKey?: string): void {
+    const { delivery, lane, writer } = this.#plan
+    const { severity, id, redacted = false } = mapped
+    if (mapped.sampledOut) delivery.suppress(lane, 'sampled')
+    else if (mapped.below) this.#keep(mapped)
+    else {
+      if (severity >= errorSeverity && id !== undefined) this.#release(id)
+      this.#ship({ severity, redacted, body: writer.log(mapped) }, { idempotencyKey })
+    }
   }
 
   /** Take a record that Sluice has written itself. No option leaves it out. */
-  say(mapped: MappedLog): void {
-    this.#ship({ ...mapped, redacted: false, body: this.#plan.writer.log(mapped) }, { isOwn: true })
+  say({ severity, fields }: MappedLog): void {
+    this.#ship({ severity, redacted: false, body: this.#plan.writer.log({ severity, fields }) }, { isOwn: true })
   }
 
-  /** Take a record whose fields, as far as they differ from record to record, were written in another thread. */
-  head(written: WrittenHead, idempotencyKey?: string): void {
-    this.#take(written, { body: this.#plan.writer.completeLog(written.head), idempotencyKey })
-  }
-
-  /** Count a line that the option `sample` has left out. */
-  sampledOut(): void {
-    const { delivery, lane } = this.#plan
-    delivery.suppress(lane, 'sampled')
-  }
-
-  /** See `Engine.plainLine`. */
-  plain(lines: Buffer, from: number, end: number, writer: BodyWriter, passes?: () => boolean): boolean {
-    const { delivery, lane, options, writer: records } = this.#plan
-    const { memory, at } = delivery.room(lane, writer.most(end - from))
-    const to = writer.write(lines, from, end, memory, at)
-    if (to === -1) return false
-    if (passes?.() === false) return options.keepForError === undefined
-    if (records.control?.leavesAlone(writer.level, writer.severity) === false) return false
-    delivery.append(lane, to - at, writer.severity)
-    return true
-  }
-
-  winstonLine(line: string, about: WinstonLine): void {
-    this.#mapped(() => ({ ...this.#plan.writer.winstonLine(line, about), below: about.below ?? false }))
-  }
-
-  pinoLine(line: string, about: PinoLine): void {
-    this.#mapped(() => ({ ...this.#plan.writer.pinoLine(line, about), below: about.below ?? false }))
-  }
-
-  /** Replace a line that cannot be read by a log record that says so: another thread has counted it. */
-  unreadableLine(error: unknown): void {
-    this.#mapped(() => {
-      throw error
-    })
-  }
-
-  /** Say now which lines have been repeated: the process may end next. */
-  tell(): void {
-    this.#volume?.tell()
-  }
-
-  /** The same, and give up the lines that are kept in case an error comes. */
+  /** Give up the lines that are kept: no error can come any more. */
   end(): void {
-    this.#volume?.end()
+    this.#ended = true
+    this.#kept?.end()
   }
 
-  #mapped(map: () => MappedLog): void {
-    let mapped: MappedLog
-    try {
-      mapped = map()
-    } catch (error) {
-      // Another thread has counted the line: it must become a record.
-      mapped = this.#plan.unreadable(error)
-    }
-    if (mapped.sampledOut) this.sampledOut()
-    else this.head({ ...mapped, head: logHead(mapped.fields) })
+  /** Without the option `keepForError`, a line below the level is not accepted at all. */
+  #keep(mapped: MappedLog): void {
+    if (this.#kept === undefined) return
+    const { delivery, lane, writer } = this.#plan
+    const { severity, id, redacted = false } = mapped
+    delivery.suppress(lane, 'unneeded')
+    if (this.#ended || id === undefined) return
+    delivery.keptForError(lane, 1)
+    this.#kept.keep(id, { severity, redacted, body: writer.log(mapped) })
   }
 
-  #take(about: Omit<WrittenHead, 'head'>, { body, idempotencyKey }: Pick<Acceptable, 'body' | 'idempotencyKey'>): void {
-    const { severity, facts, below = false, redacted = false } = about
-    if (this.#volume === undefined || facts === undefined) this.#ship({ severity, body, redacted }, { idempotencyKey })
-    else this.#volume.take({ severity, body, redacted, facts, below })
+  #release(id: string): void {
+    for (const record of this.#kept?.take(id) ?? []) this.#ship(record, { kept: true })
   }
 
   #ship(

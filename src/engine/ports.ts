@@ -2,10 +2,8 @@ import type { LaneName, Ledger } from '../delivery/ledger.js'
 import type { FlushTime } from '../delivery/plan.js'
 import type { SluiceErrorCode } from '../errors/sluice-error.js'
 import type { ResolvedOptions } from '../options/options.js'
-import type { MappedLog } from '../records/encode.js'
-import type { Severity } from '../records/level.js'
-import type { PinoStyle } from '../records/pino-line.js'
-import type { WinstonLine } from '../records/winston-line.js'
+import type { LineAbout } from '../records/line.js'
+import type { LineStyle } from '../records/line-style.js'
 import type { RecordKind } from '../records/wire.js'
 import { ownFields } from '../runtime/own-fields.js'
 
@@ -45,26 +43,9 @@ export function drainTime(time: DrainOptions | undefined): DrainOptions {
   return typeof timeoutMs === 'number' && !Number.isNaN(timeoutMs) ? { timeoutMs: Math.max(0, timeoutMs) } : {}
 }
 
-/** Facts about a line of pino that are known without parsing it. */
-export interface PinoLine {
-  readonly style: PinoStyle
-  readonly severity: Severity
-  /** Milliseconds since 1970. */
-  readonly arrivedAt: number
-  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
-  readonly below?: boolean
-}
-
-/** Writes the bodies of records from the bytes of plain lines. */
-export interface BodyWriter {
-  /** Severity of the last line that was written. */
-  readonly severity: Severity
-  /** Name of its level. */
-  readonly level: string
-  /** Most bytes of the body for a line of this length. */
-  most(lineBytes: number): number
-  /** Writes the body for the line in `lines` from `from` to `end`. Returns the position behind it; -1 for a line that is not plain. */
-  write(lines: Buffer, from: number, end: number, memory: Buffer, at: number): number
+/** What is known of a line beside its text. */
+export interface Line extends LineAbout {
+  readonly style: LineStyle
 }
 
 /** The name, the options and the ledger of an engine. */
@@ -86,14 +67,8 @@ export interface KeyedValue {
 
 /** Takes records from loggers and from `track`. */
 export interface RecordSink {
-  /** Accept a log record. */
-  log(mapped: MappedLog): void
-  /**
-   * Accept a line of winston's json format. The delivering thread maps it. `line` contains no line end; `level` is the clean name.
-   */
-  winstonLine(line: string, about: WinstonLine): void
-  /** Accept a line of pino without its line end. The delivering thread maps it. */
-  pinoLine(line: string, about: PinoLine): void
+  /** Accept a line of a logger. The delivering thread makes a record of it. */
+  line(text: string, line: Line): void
   /** Accept a value record. It takes two numbers and no object: this is the hottest path. */
   value(eventId: number, milliseconds: number): void
   /** Accept a value record with a key of the application. */
@@ -109,7 +84,7 @@ export interface RecordSink {
 }
 
 /** The part of a {@link RecordSink} that takes records. */
-export type LineSink = Pick<RecordSink, 'log' | 'winstonLine' | 'pinoLine' | 'value' | 'keyedValue'>
+export type LineSink = Pick<RecordSink, 'line' | 'value' | 'keyedValue'>
 
 /** Watches the records that a port accepts, from `track` and loggers. */
 export interface AcceptanceWatch {

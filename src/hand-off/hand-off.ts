@@ -15,19 +15,17 @@ import {
   type EndStep,
   type FlushOptions,
   type KeyedValue,
+  type Line,
   type LineSink,
-  type PinoLine,
   type RecordPort,
   timeOf,
 } from '../engine/ports.js'
-import { warning } from '../engine/record-writer.js'
+import { unreadableText } from '../engine/record-writer.js'
 import { SluiceError, type SluiceErrorCode } from '../errors/sluice-error.js'
 import { textOf } from '../errors/text-of.js'
 import type { ResolvedOptions } from '../options/options.js'
 import { PipeMemory } from '../pipe/pipe-memory.js'
-import type { MappedLog } from '../records/encode.js'
-import type { PinoStyle } from '../records/pino-line.js'
-import type { WinstonLine } from '../records/winston-line.js'
+import { type LineStyle, sharedStyle } from '../records/line-style.js'
 import type { RecordKind } from '../records/wire.js'
 import { HandOffAccount } from './account.js'
 import type { DeliveryThread, EngineClient, FailedWorker, LostRecords } from './delivery-thread.js'
@@ -128,16 +126,8 @@ export class HandOff implements RecordPort, EngineClient {
     return this.#outgoing.taking
   }
 
-  log(mapped: MappedLog): void {
-    this.#sink.log(mapped)
-  }
-
-  winstonLine(line: string, about: WinstonLine): void {
-    this.#sink.winstonLine(line, about)
-  }
-
-  pinoLine(line: string, about: PinoLine): void {
-    this.#sink.pinoLine(line, about)
+  line(text: string, line: Line): void {
+    this.#sink.line(text, line)
   }
 
   value(eventId: number, milliseconds: number): void {
@@ -150,7 +140,12 @@ export class HandOff implements RecordPort, EngineClient {
 
   unmapped(error: unknown): void {
     this.misused('SLUICE_UNMAPPED', `a line could not be read: ${textOf(error)}`)
-    if (this.#account.laneOf('logs') !== -1) this.log(warning('sluice: a line could not be read', this.options))
+    if (this.#account.laneOf('logs') === -1) return
+    this.line(unreadableText, {
+      style: sharedStyle({ logger: 'winston', level: 'warn' }),
+      severity: 3,
+      arrivedAt: Date.now(),
+    })
   }
 
   refuse(kind: RecordKind): void {
@@ -248,7 +243,7 @@ export class HandOff implements RecordPort, EngineClient {
       memory: this.memory,
       accepted: this.#accepted,
     })
-    const styles = this.#outgoing.styles.map((text) => JSON.parse(text) as PinoStyle)
+    const styles = this.#outgoing.styles.map((text) => JSON.parse(text) as LineStyle)
     this.#outgoing.takeAll(new EngineSink({ engine, book: this.#book, styles }))
     this.#account.deliverDirectly()
     this.#inline = engine

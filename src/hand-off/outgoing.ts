@@ -1,13 +1,11 @@
 import type { DropReason } from '../delivery/ledger.js'
-import type { AcceptanceWatch, KeyedValue, LineSink, PinoLine } from '../engine/ports.js'
-import { styleAt as headBytes, type TextHead, valueBytes } from '../pipe/frame.js'
+import type { AcceptanceWatch, KeyedValue, Line, LineSink } from '../engine/ports.js'
+import { textAt as headBytes, valueBytes } from '../pipe/frame.js'
 import type { PipeBells, PipeMemory, TakenCount } from '../pipe/pipe-memory.js'
 import { type FrameSink, PipeReader } from '../pipe/pipe-reader.js'
 import { PipeWriter } from '../pipe/pipe-writer.js'
-import { logHead, type MappedLog } from '../records/encode.js'
 import { errorSeverity, type Severity } from '../records/level.js'
-import type { PinoStyle } from '../records/pino-line.js'
-import type { WinstonLine } from '../records/winston-line.js'
+import type { LineStyle } from '../records/line-style.js'
 import type { RecordKind } from '../records/wire.js'
 import { type Clock, queueMicrotask } from '../runtime/clock.js'
 import type { HandOffAccount } from './account.js'
@@ -43,12 +41,12 @@ export interface OutgoingPlan extends AcceptanceWatch {
  * that logs.
  */
 export class Outgoing implements LineSink {
-  /** Styles of pino loggers as JSON, by number. */
+  /** Styles of loggers as JSON, by number. */
   readonly styles: string[] = []
   readonly #plan: OutgoingPlan
   readonly #account: HandOffAccount
   readonly #writer: PipeWriter
-  readonly #knownStyles: PinoStyle[] = []
+  readonly #knownStyles: LineStyle[] = []
   /** Bytes that no worker had taken at the last question, plus the bytes since: too high at worst. */
   #bytes = 0
   #isScheduled = false
@@ -94,27 +92,17 @@ export class Outgoing implements LineSink {
     }
   }
 
-  log({ fields, severity, facts, sampledOut, redacted = false, below = false }: MappedLog): void {
-    const about = facts === undefined ? '' : JSON.stringify(facts)
-    const head = {
-      kind: sampledOut ? 'sampled' : 'log',
-      severity,
-      marks: (below ? marks.below : 0) | (redacted ? marks.redacted : 0),
-      time: 0,
-      style: 0,
-    } as const
-    if (sampledOut) this.#line(head, '')
-    else this.#line(head, logHead(fields), about)
-  }
-
-  winstonLine(line: string, { level, severity, arrivedAt, below }: WinstonLine): void {
-    this.#line({ kind: 'winston', severity, marks: below ? marks.below : 0, time: arrivedAt, style: 0 }, line, level)
-  }
-
-  pinoLine(line: string, { style, severity, arrivedAt, below }: PinoLine): void {
+  line(text: string, { style, severity = 2, arrivedAt, below, redacted, errors }: Line): void {
     let number = this.#knownStyles.indexOf(style)
     if (number === -1) number = this.#newStyle(style)
-    this.#line({ kind: 'pino', severity, marks: below ? marks.below : 0, time: arrivedAt, style: number }, line)
+    const marked =
+      (below ? marks.below : 0) | (redacted ? marks.redacted : 0) | (errors === undefined ? 0 : marks.errors)
+    const whole = errors === undefined ? text : `${errors}\n${text}`
+    if (!this.#hasRoom(headBytes + whole.length, shareOf(severity))) this.#drop('logs')
+    else {
+      this.#writer.text({ kind: 'line', severity, marks: marked, time: arrivedAt, style: number }, whole)
+      this.#written('logs')
+    }
   }
 
   /** Hand over next by a timer, which does not keep the process alive. */
@@ -165,20 +153,12 @@ export class Outgoing implements LineSink {
     this.#unfollow()
   }
 
-  #newStyle(style: PinoStyle): number {
+  #newStyle(style: LineStyle): number {
     const number = this.#knownStyles.push(style) - 1
     const text = JSON.stringify(style)
     this.styles[number] = text
     this.#writer.text({ kind: 'style', severity: 0, marks: 0, time: 0, style: number }, text)
     return number
-  }
-
-  #line(head: TextHead, text: string, about = ''): void {
-    if (!this.#hasRoom(headBytes + about.length + text.length, shareOf(head.severity))) this.#drop('logs')
-    else {
-      this.#writer.text(head, text, about)
-      this.#written('logs')
-    }
   }
 
   #drop(kind: RecordKind): void {
@@ -237,7 +217,6 @@ function shareOf(severity: Severity): number {
 
 /** Takes no record. @param refuse counts it */
 export function refusal(refuse: (kind: RecordKind) => void): LineSink {
-  const log = () => refuse('logs')
   const value = () => refuse('values')
-  return { log, winstonLine: log, pinoLine: log, value, keyedValue: value }
+  return { line: () => refuse('logs'), value, keyedValue: value }
 }

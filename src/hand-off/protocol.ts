@@ -43,7 +43,7 @@ export interface EngineMemory {
 export interface EnginePlan extends EngineMemory {
   readonly options: Omit<ResolvedOptions, 'apiKey' | 'onError' | 'waitUntil'>
   readonly apiKey: { readonly text: string; readonly file: string | undefined }
-  /** Styles of pino loggers as JSON, by number. Others come by the pipe. */
+  /** Styles of loggers as JSON, by number. Others come by the pipe. */
   readonly styles: readonly string[]
   /** True where a worker got stuck at the disk of the spool: no spool until a separate process has written to that disk. */
   readonly diskIsStalled: boolean

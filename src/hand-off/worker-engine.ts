@@ -8,7 +8,7 @@ import type { ResolvedOptions } from '../options/options.js'
 import { Secret } from '../options/secret.js'
 import { PipeMemory } from '../pipe/pipe-memory.js'
 import { PipeReader } from '../pipe/pipe-reader.js'
-import type { PinoStyle } from '../records/pino-line.js'
+import type { LineStyle } from '../records/line-style.js'
 import type { Timer } from '../runtime/clock.js'
 import { EngineSink } from './frame-sink.js'
 import { newsReporter } from './news.js'
@@ -40,7 +40,7 @@ export class WorkerEngine {
   readonly #book: LedgerBook
   readonly #drains: ControlBlock
   readonly #reader: PipeReader
-  readonly #styles: PinoStyle[]
+  readonly #styles: LineStyle[]
   /** The last one takes the records. One without a spool is before it where the disk did not answer at first. */
   readonly #engines: Engine[] = []
   #sink: EngineSink | undefined

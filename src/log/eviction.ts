@@ -87,7 +87,7 @@ export class Eviction {
       bytes += segment.bytesOf(index)
       span += segment.spanOf(index, 1)
     }
-    release(segment, segment.committed, segment === chain.open ? chain.staged : 0)
+    release(segment, segment.committed)
     segment.held -= span
     ledger.move(log.lane, 'queued', 'spooled', records, bytes, records)
     bounds.release(span, records)

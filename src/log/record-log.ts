@@ -24,6 +24,15 @@ import { firstBytes, reserve, trim } from './segment-memory.js'
 /** Where a new record comes from. `unneeded`: it was suppressed, and kept in case an error came. */
 export type Newcomer = Origin | 'unneeded'
 
+/** A record as it is added to a log. */
+export interface NewRecord {
+  readonly body: string
+  /** Bytes of the body in UTF-8. */
+  readonly bytes: number
+  /** A key of its own, of at most 255 characters of ASCII. @default none */
+  readonly key?: string | undefined
+}
+
 interface RecordLogPlan {
   readonly lane: number
   readonly severity: Severity
@@ -78,52 +87,32 @@ export class RecordLog implements SegmentLog, BoundedLog {
     return this.#states.spare
   }
 
-  /**
-   * Room for a record of up to `most` bytes, its own key included. Write the key and behind it the body to `memory` at `at`, then
-   * {@link append} it. Whatever leaves memory meanwhile, these bytes stay; but look for them in {@link staged} then.
-   */
-  room(most: number): Segment {
-    if (this.#chain.open === undefined || !this.#takes(this.#chain.open, most)) this.#begin()
-    const segment = this.#chain.open!
-    this.#reserve(segment, most)
-    this.#chain.staged = most
-    return segment
-  }
-
-  /** The segment with the room that was given last. */
-  get staged(): Segment {
-    return this.#chain.open!
-  }
-
-  /** Copy a record of `bytes` bytes that was written into the room of another log. */
-  stageFrom(other: RecordLog, bytes: number): void {
-    const to = this.room(bytes)
-    const { memory, at } = other.staged
-    memory.copy(to.memory, to.at, at, at + bytes)
-    other.#unstage()
+  /** The segment of the record that was added last. */
+  get newestSegment(): Segment {
+    return this.#chain.last!
   }
 
   /**
-   * Add the record that was written into the room, after the bounds have made room for it. Where they could not, because records in flight
-   * fill the memory, it goes to the disk; it is lost if it cannot.
-   *
-   * @param bytes of its body
-   * @param keyLength bytes of its own key, at most 255; 0 where it has none
+   * Add a record, after the bounds have made room for it. Where they could not, because records in flight fill the memory, it goes to the disk;
+   * it is lost if it cannot.
    */
-  append(bytes: number, sequence: number, keyLength: number, from: Newcomer): void {
-    const span = bytes + keyLength
-    this.#chain.staged = span
-    // A segment stores sequences above its base in 32 bits.
-    if (sequence - this.#chain.open!.base >= 2 ** 32) this.#moveStaged()
-    const segment = this.#chain.open!
-    segment.add(bytes, sequence, keyLength)
+  append({ body, bytes, key = '' }: NewRecord, sequence: number, from: Newcomer): void {
+    const span = bytes + key.length
+    const segment = this.#openFor(span, sequence)
+    const { memory, at } = segment
+    if (key !== '') memory.write(key, at, 'latin1')
+    // The characters are ASCII where there are as many as bytes.
+    if (bytes === body.length) memory.write(body, at + key.length, 'latin1')
+    else memory.write(body, at + key.length)
+    segment.add(bytes, sequence, key.length)
     segment.held += span
     this.#chain.tally[ready]++
     this.#states.addSpare(1, span)
-    this.#unstage()
     this.#ledger.move(this.lane, from, 'queued', 1, bytes)
     this.#bounds.take(span)
     this.#chain.addedReady(segment)
+    // The room for a large record may be larger than it is.
+    if (segment.memory.length > fullBytes) trim(segment)
     if (this.#bounds.fits(0, 0)) return
     const index = segment.count - 1
     this.evict(segment)
@@ -213,11 +202,8 @@ export class RecordLog implements SegmentLog, BoundedLog {
       segment.file = undefined
     }
     if (segment !== this.#chain.open) return
-    if (this.#chain.staged > 0) this.#moveStaged()
-    else {
-      this.#chain.open = undefined
-      this.#end(segment)
-    }
+    this.#chain.open = undefined
+    this.#end(segment)
   }
 
   evict(segment: Segment): number {
@@ -242,6 +228,17 @@ export class RecordLog implements SegmentLog, BoundedLog {
     this.#chain.tidy(segment)
   }
 
+  /** The segment that takes the record, with room for it. */
+  #openFor(span: number, sequence: number): Segment {
+    const { open } = this.#chain
+    // A segment stores sequences above its base in 32 bits.
+    if (open === undefined || !this.#takes(open, span) || sequence - open.base >= 2 ** 32) this.#begin()
+    const segment = this.#chain.open!
+    reserve(segment, span, this.#size)
+    this.#size = Math.min(fullBytes, Math.max(this.#size, segment.memory.length))
+    return segment
+  }
+
   #takes(segment: Segment, most: number): boolean {
     if (segment.count === 0) return true
     // Records that are in flight would keep a new one in memory that has no room there.
@@ -263,27 +260,6 @@ export class RecordLog implements SegmentLog, BoundedLog {
   #end(segment: Segment): void {
     if (segment.tally[gone] < segment.count) trim(segment)
     this.#chain.tidy(segment)
-  }
-
-  #reserve(segment: Segment, most: number): void {
-    reserve(segment, most, this.#size)
-    this.#size = Math.min(fullBytes, Math.max(this.#size, segment.memory.length))
-  }
-
-  /** The bytes in the room are a record, or not needed. */
-  #unstage(): void {
-    this.#chain.staged = 0
-    // The room for a large record may be larger than it is.
-    if (this.#chain.open!.memory.length > fullBytes) trim(this.#chain.open!)
-  }
-
-  /** The body that is written now goes to a new segment. */
-  #moveStaged(): void {
-    const { memory, at } = this.#chain.open!
-    this.#begin()
-    const segment = this.#chain.open!
-    this.#reserve(segment, this.#chain.staged)
-    memory.copy(segment.memory, segment.at, at, at + this.#chain.staged)
   }
 
   /** Take the records from there on that can be taken in one go. False where the batch has no room for them. */

@@ -4,7 +4,7 @@ import { compact, dispose, isWasteful, restMemory } from './segment-memory.js'
 /**
  * The segments of a log, and where to look in them.
  *
- *     oldest ─ │ segment │ segment │ segment │ ─ newest, room
+ *     oldest ─ │ segment │ segment │ segment │ ─ newest
  *
  * Positions that only move forward find the next record, so that to find it costs the same however many records there are; a record that
  * becomes ready again moves them back.
@@ -14,8 +14,6 @@ export class SegmentChain {
   readonly tally: [number, number, number, number] = [0, 0, 0, 0]
   /** The segment that takes new records: the last one, unless it is sealed. */
   open: Segment | undefined
-  /** Bytes behind its last record that belong to a body which is written now. */
-  staged = 0
   last: Segment | undefined
   #first: Segment | undefined
   /** No segment before it has a record that is ready. Undefined where none has. */
@@ -102,7 +100,7 @@ export class SegmentChain {
   tidy(segment: Segment): void {
     const { tally } = segment
     if (segment === this.open) {
-      if (tally[gone] === segment.count && this.staged === 0) restMemory(segment)
+      if (tally[gone] === segment.count) restMemory(segment)
     } else if (tally[gone] === segment.count) this.#remove(segment)
     else if (tally[inFlight] === 0 && isWasteful(segment.memory.length, segment.held)) {
       // What goes out next need not be copied before.

@@ -45,13 +45,12 @@ export function isWasteful(bytes: number, needed: number): boolean {
   return bytes > needed * (1 + mostWaste)
 }
 
-/** The records before `to` leave memory. Behind the last record `staged` bytes are kept. */
-export function release(segment: Segment, to: number, staged: number): void {
+/** The records before `to` leave memory. */
+export function release(segment: Segment, to: number): void {
   const origin = segment.ends[to - 1]!
-  const left = segment.end - origin + staged
+  const left = segment.end - origin
   const from = origin - segment.origin
-  // A memory with room behind its end is one that takes records: it grows again.
-  replace(segment, staged > 0 ? open(left) : exactly(left), from, from + left)
+  replace(segment, exactly(left), from, from + left)
   segment.resident = to
   segment.origin = origin
 }

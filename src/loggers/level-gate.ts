@@ -29,6 +29,7 @@ export function levelGate(level: string | undefined, values: PinoLevels['values'
 
 /** The lines from this level on; undefined for a name that neither the logger nor another one knows. */
 function gateOf(level: string, values: PinoLevels['values']): LevelGate | undefined {
+  if (level === 'silent') return () => false
   const lowest = values && ownField(values, level)
   if (values === undefined || lowest === undefined) {
     const severity = severityOfName(level)

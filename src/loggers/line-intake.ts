@@ -1,24 +1,24 @@
 import { Writable } from 'node:stream'
-import { LineBytes } from '../records/line-bytes.js'
+import { StringDecoder } from 'node:string_decoder'
 import { setImmediate } from '../runtime/clock.js'
 
 export interface LineIntakePlan {
-  /** Takes the line, without its end, that stands in `bytes` before `end`. The bytes change after the call. Must not throw. */
-  readonly take: (bytes: Buffer, from: number, end: number) => void
+  /** Takes a line without its end. Must not throw. */
+  readonly take: (line: string) => void
   /** Called once, when all lines are taken or the stream is destroyed. */
   readonly close: () => Promise<unknown>
   /** True while the queue has room, so that lines may come faster than their records leave. */
   readonly isRoomy: () => boolean
 }
 
-/** Bytes of lines that are taken in one turn of the event loop: less than a millisecond of work. */
-const turnBytes = 65_536
+/** Characters of lines that are taken in one turn of the event loop: less than a millisecond of work. */
+const turnChars = 65_536
 /** The same while the queue has room. Lines that wait in the application's thread take more memory than records in the queue. */
-const roomyTurnBytes = 16 * turnBytes
+const roomyTurnChars = 16 * turnChars
 
 /**
- * The stream that pino's worker writes to. It splits what is written into lines itself, as bytes: pino-abstract-transport would make a string
- * of each line, and take a microsecond more.
+ * The stream that pino's worker writes to. It splits what is written into lines itself: pino-abstract-transport would parse each line, and
+ * take several microseconds more.
  *
  * A write has all lines since the last one, up to 4 MiB, and in a burst the next write follows at once. So a long one is taken over
  * several turns of the event loop. Otherwise no record would leave and no answer would be read until the end of the burst. When the queue
@@ -28,18 +28,22 @@ const roomyTurnBytes = 16 * turnBytes
  */
 export class LineIntake extends Writable {
   readonly #plan: LineIntakePlan
-  readonly #lines = new LineBytes()
+  readonly #decoder = new StringDecoder('utf8')
+  /** The text that is taken now, from `#at` on. */
+  #text = ''
+  #at = 0
+  /** The beginning of a line whose end has not come. */
+  #beginning: string[] = []
 
   constructor(plan: LineIntakePlan) {
-    super({ decodeStrings: false, highWaterMark: turnBytes })
+    super({ decodeStrings: false, highWaterMark: turnChars })
     this.#plan = plan
   }
 
   override _write(chunk: string | Buffer, _encoding: BufferEncoding, done: () => void): void {
-    // As bytes at once: a string of megabytes that lives for some turns makes the heap grow.
-    if (typeof chunk === 'string') this.#lines.push(chunk)
-    else this.#lines.pushBytes(chunk)
-    if (chunk.length >= turnBytes) this.#takeByTurns(done)
+    this.#text = typeof chunk === 'string' ? chunk : this.#decoder.write(chunk)
+    this.#at = 0
+    if (chunk.length >= turnChars) this.#takeByTurns(done)
     else {
       this.#take(Number.POSITIVE_INFINITY)
       done()
@@ -47,8 +51,8 @@ export class LineIntake extends Writable {
   }
 
   override _final(done: () => void): void {
-    const lines = this.#lines
-    if (lines.last()) this.#plan.take(lines.bytes, lines.from, lines.end)
+    const rest = this.#whole(this.#decoder.end())
+    if (rest !== '') this.#plan.take(rest)
     done()
   }
 
@@ -58,20 +62,35 @@ export class LineIntake extends Writable {
   }
 
   #takeByTurns(done: () => void): void {
-    const hasMore = this.#take(this.#plan.isRoomy() ? roomyTurnBytes : turnBytes)
+    const hasMore = this.#take(this.#plan.isRoomy() ? roomyTurnChars : turnChars)
     // pino's worker writes on within `done`: sockets come before that, too.
     setImmediate(hasMore ? () => this.#takeByTurns(done) : done)
   }
 
-  /** Take lines of about `most` bytes. False when no whole line is left. */
+  /** Take lines of about `most` characters. False when no whole line is left. */
   #take(most: number): boolean {
-    const lines = this.#lines
-    for (let left = most; left > 0; left -= lines.end + 1 - lines.from) {
-      if (!lines.next()) return false
-      const { bytes, from, end } = lines
-      this.#plan.take(bytes, from, end > from && bytes[end - 1] === carriageReturn ? end - 1 : end)
+    const text = this.#text
+    const until = this.#at + most
+    while (this.#at < until) {
+      const end = text.indexOf('\n', this.#at)
+      if (end === -1) {
+        if (this.#at < text.length) this.#beginning.push(text.slice(this.#at))
+        this.#text = ''
+        return false
+      }
+      const line = this.#whole(text.slice(this.#at, end))
+      this.#at = end + 1
+      this.#plan.take(line.charCodeAt(line.length - 1) === carriageReturn ? line.slice(0, -1) : line)
     }
     return true
+  }
+
+  /** A line with its beginning, if that came before. */
+  #whole(end: string): string {
+    if (this.#beginning.length === 0) return end
+    const line = this.#beginning.join('') + end
+    this.#beginning = []
+    return line
   }
 }
 

@@ -1,41 +1,4 @@
-import { hostname } from 'node:os'
 import { type WrittenField, writtenField } from '../context/context.js'
-import type { IsBase, PinoStyle } from '../records/pino-line.js'
-import { ownText } from '../records/plain-fields.js'
-
-/**
- * Recognises the base of the logger in a pino target. pid and hostname are those of this process. The name is learned, as pino does not
- * give it to targets: a logger's name is the same in every line. After a line without it, or with another one, names are fields of the
- * application.
- */
-export function learnedBase(): IsBase {
-  const host = hostname()
-  let name: unknown
-  let isField = false
-  return (key, value) => {
-    if (key === 'pid') return value === process.pid
-    if (key === 'hostname') return value === host
-    name ??= typeof value === 'string' ? ownText(value) : value
-    if (value === undefined || value !== name) isField = true
-    return !isField
-  }
-}
-
-/**
- * The base of a logger in this thread: pid, hostname and name as its root has bound them. pino keeps them as the first text of its lines,
- * under a symbol. Undefined if they are not found.
- */
-export function baseOf(logger: object): Readonly<Record<string, unknown>> | undefined {
-  let bound: unknown
-  for (let each: object | null = logger; each !== null; each = Object.getPrototypeOf(each)) {
-    const key = boundKeyOf(each)
-    if (key !== undefined) bound = (each as Record<symbol, unknown>)[key]
-  }
-  const fields = boundFields(bound)
-  if (fields === undefined) return undefined
-  const { pid, hostname, name } = fields
-  return { pid, hostname, name }
-}
 
 let lastBound: unknown
 let lastFields: Readonly<Record<string, unknown>> = {}
@@ -91,10 +54,6 @@ function ofPino(start: object, name: string): unknown {
   return key === undefined ? undefined : (start as Record<symbol, unknown>)[key]
 }
 
-function boundKeyOf(logger: object): symbol | undefined {
-  return Object.getOwnPropertySymbols(logger).find(({ description }) => description === 'pino.chindings')
-}
-
 /** @param bound as pino keeps them: fields of JSON, with a comma before each */
 function boundFields(bound: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof bound !== 'string') return undefined
@@ -116,18 +75,4 @@ export interface PinoConfig {
   readonly levels?: PinoLevels
   readonly messageKey?: string
   readonly errorKey?: string
-}
-
-/** Most styles that include a base. An application that makes a logger for each request would fill the memory otherwise. */
-const maxStyles = 64
-const styles = new Map<string, PinoStyle>()
-
-/** One style for all loggers with the same configuration, so that it is sent to the worker once. */
-export function sharedStyle(style: PinoStyle): PinoStyle {
-  const text = JSON.stringify(style)
-  const known = styles.get(text)
-  if (known !== undefined) return known
-  if (styles.size >= maxStyles && style.base !== undefined) return sharedStyle({ ...style, base: undefined })
-  styles.set(text, style)
-  return style
 }

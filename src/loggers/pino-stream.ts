@@ -5,9 +5,9 @@ import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { installProcessHooks } from '../process/install.js'
 import { leaseFor, type UserLease } from '../process/lease.js'
 import { LevelNames } from '../records/level.js'
-import type { PinoStyle } from '../records/pino-line.js'
+import { type LineStyle, sharedStyle } from '../records/line-style.js'
 import { currentGate, type LevelGate, levelGate } from './level-gate.js'
-import { asWrittenBy, baseOf, type PinoConfig, type PinoLevels, sharedStyle } from './pino-logger.js'
+import { asWrittenBy, type PinoConfig, type PinoLevels } from './pino-logger.js'
 
 /**
  * A stream for pino in the application's own thread. Its lines go to the delivery worker that winston and `track` use, too. It needs no
@@ -34,7 +34,7 @@ interface PinoConfigMessage {
 
 /** How the lines of a logger are read. */
 interface LineKind {
-  readonly style: PinoStyle
+  readonly style: LineStyle
   readonly names: LevelNames
   readonly passes: LevelGate
 }
@@ -102,7 +102,7 @@ export class SluicePinoStream extends EventEmitter {
       const below = lastLevel !== undefined && !passes({ number: lastLevel, severity })
       if (below && this.#options.keepForError === undefined) return true
       if (released) engine.refuse('logs')
-      else engine.pinoLine(this.#complete(oneLine(line)), { style, severity, arrivedAt: Date.now(), below })
+      else engine.line(this.#complete(oneLine(line)), { style, severity, arrivedAt: Date.now(), below })
     } catch (error) {
       engine.unmapped(error)
     }
@@ -158,7 +158,7 @@ export class SluicePinoStream extends EventEmitter {
     if (kind === undefined) {
       const { messageKey, errorKey } = this.#configOf(logger)
       kind = {
-        style: sharedStyle({ labels: levels.labels, messageKey, errorKey, base: baseOf(logger) }),
+        style: sharedStyle({ labels: levels.labels, messageKey, errorKey }),
         names: new LevelNames(levels.labels),
         passes: currentGate({
           level: this.#options.level,

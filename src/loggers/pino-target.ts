@@ -12,15 +12,14 @@ import { captureEngine } from '../process/capture-engine.js'
 import { configureOrOff } from '../process/configure.js'
 import { watchEndInMainThread } from '../process/main-thread.js'
 import { processRegistry } from '../process/registry.js'
-import type { PinoBytes } from '../records/pino-bytes.js'
-import { mapPinoLine, type PinoLineSetting, pinoMapper } from '../records/pino-line.js'
+import type { LineLevel } from '../records/line-head.js'
+import { sharedStyle } from '../records/line-style.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
 import { ownFields } from '../runtime/own-fields.js'
 import { isNews } from '../runtime/shared-state.js'
-import { controlling } from '../volume/line-control.js'
 import { currentGate } from './level-gate.js'
 import { LineIntake, type LineIntakePlan } from './line-intake.js'
-import { learnedBase, type PinoConfig } from './pino-logger.js'
+import type { PinoConfig } from './pino-logger.js'
 
 /** Options of the target. They are sent to pino's worker, so none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
@@ -46,7 +45,7 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
   // Once the worker is ready: loading in the main thread takes time from its start on a machine with few cores.
   if (state === 'on' && resolved.handleSignals) setImmediate(watchEndInMainThread)
   const stream = new LineIntake({
-    take: lineMapper(config as PinoConfig, { options: resolved, source: sources.level }, port),
+    take: lineTaker(config as PinoConfig, { options: resolved, source: sources.level }, port),
     isRoomy: () => !(engine instanceof Engine) || engine.isRoomy,
     close: async () => {
       await engine.close({ timeoutMs: processRegistry().timeToClose(engine), brief: true })
@@ -106,39 +105,21 @@ function flushOf(port: () => Port, timeoutMs: number): (callback: (error?: Error
   }
 }
 
-/** Maps each line and gives it to the engine. */
-function lineMapper(
+/** Gives each line to the engine, with what is known of its logger. */
+function lineTaker(
   { levels, messageKey, errorKey }: PinoConfig,
   { options, source }: { readonly options: ResolvedOptions; readonly source: string | undefined },
   port: () => Port,
 ): LineIntakePlan['take'] {
-  const style = { labels: levels?.labels, messageKey, errorKey }
-  const map = pinoMapper({ ...controlling(options), ...style })
+  const style = sharedStyle({ labels: levels?.labels, messageKey, errorKey })
   const passes = currentGate({
     level: options.level,
     source,
     values: levels?.values,
     report: (text) => port().misused('SLUICE_CONFIG_INVALID', text),
   })
-  const isBase = learnedBase()
-  let plain: PinoBytes | undefined
-  const isBelow: PinoLineSetting['isBelow'] = (mapped) => !passes(mapped)
-  const plainPasses = () => passes(plain!)
-  return (lines, from, end) => {
-    const engine = port()
-    if (engine instanceof IdlePort) return
-    try {
-      plain ??= engine.writer.pinoBytes(style, isBase)
-      if (engine.plainLine(lines, from, end, plain, plainPasses)) return
-      const line = lines.toString('utf8', from, end)
-      const mapped = mapPinoLine(map, line, { messageKey, arrivedAt: Date.now(), isBase, isBelow })
-      if (passes(mapped)) engine.log(mapped)
-      else if (options.keepForError !== undefined) engine.log({ ...mapped, below: true })
-    } catch (error) {
-      // An error thrown here would end the worker, and the application with it.
-      engine.unmapped(error)
-    }
-  }
+  const below = (level: LineLevel) => !passes(level)
+  return (line) => port().line(line, { style, arrivedAt: Date.now(), below })
 }
 
 /** The options of a target, without those that pino adds. */

@@ -1,25 +1,21 @@
 import Transport from 'winston-transport'
-import { fieldsForLine, lineWith, valuesOf } from '../context/line-context.js'
+import { fieldsForLine, lineWith } from '../context/line-context.js'
 import { IdlePort } from '../engine/idle.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { table } from '../options/table.js'
 import { type Lease, leaseFor } from '../process/lease.js'
 import { type Severity, severityOfName } from '../records/level.js'
-import { levelOf, severityIn, type WinstonInfo, winstonMapper } from '../records/winston-info.js'
-import { WrittenLines } from '../records/winston-line.js'
-import { laidOut, shownInfo } from '../records/winston-output.js'
+import { type LineStyle, sharedStyle } from '../records/line-style.js'
+import { type Redactor, redacting } from '../records/redactor.js'
 import { overridingLevel } from '../runtime/level-override.js'
 import { ownField, ownFields } from '../runtime/own-fields.js'
-import { controlling } from '../volume/line-control.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
 import { unknownLevel, unknownOverride } from './level-gate.js'
-import { LineFormats } from './line-formats.js'
 import { TransportLoggers } from './transport-loggers.js'
+import { LEVEL, laidOut, levelOf, severityIn, type WinstonInfo, winstonLine } from './winston-line.js'
 
 /** Options of Sluice together with winston-transport's own (`level`, `format`, `silent`, `handleExceptions`, …). */
 export type SluiceTransportOptions = SluiceOptions & Transport.TransportStreamOptions
-
-const LEVEL = Symbol.for('level')
 
 /** winston-transport's own options; `level` is winston's too. */
 const transportOptions: ReadonlySet<string> = new Set([
@@ -53,9 +49,7 @@ export class SluiceTransport extends Transport {
   #earlier: Promise<unknown> = Promise.resolve()
   /** Others come where variables are set late. */
   #options: ResolvedOptions
-  #map: ReturnType<typeof winstonMapper>
-  readonly #written = new WrittenLines()
-  readonly #formats = new LineFormats()
+  #redactor: Redactor | undefined
   readonly #loggers: TransportLoggers
   /** Names and severities of the known levels, by winston's LEVEL. */
   readonly #known = new Map<unknown, KnownLevel>()
@@ -91,20 +85,18 @@ export class SluiceTransport extends Transport {
     super(theirs)
     this.#lease = lease
     this.#options = lease.options
-    this.#map = winstonMapper(controlling(this.#options))
+    this.#redactor = redacting(this.#options).redactor
     this.#ownLevel = theirs.level
     this.#loggers = new TransportLoggers(this, {
       added: (logger) => {
         this.#isPiped = true
         watchCalls(logger)
-        this.#formats.add(logger, this.format)
         if (!this.#lease.released) return
         this.#earlier = this.#release()
         this.#lease = leaseFor(own, 'logs')
       },
       unused: () => void this.#release(),
     })
-    this.on('unpipe', (source) => this.#formats.remove(source))
     this.once('pipe', (logger: { readonly level?: string }) => {
       const rank = ownField(this.levels ?? {}, this.#ownLevel ?? '')
       const ofLogger = ownField(this.levels ?? {}, logger.level ?? '')
@@ -126,14 +118,24 @@ export class SluiceTransport extends Transport {
     const given = this.format === undefined ? info : laidOut(info)
     if (!plain || state === undefined || !isIdle(state))
       return (super.write as (...all: unknown[]) => boolean).call(this, given, encoding, callback)
+    this._write(given, 'utf8', settled)
+    return true
+  }
+
+  override _write(info: unknown, encoding: BufferEncoding, callback: () => void): void {
     const outer = this.#writing
     this.#writing = info as WinstonInfo
     try {
-      super._write(given, 'utf8', settled)
+      super._write(info, encoding, callback)
     } finally {
       this.#writing = outer
     }
-    return true
+  }
+
+  /** Lines that have waited in the stream, one by one as all others. */
+  override _writev(chunks: { readonly chunk: unknown }[], callback: () => void): void {
+    for (const { chunk } of chunks) this._write(chunk, 'utf8', settled)
+    callback()
   }
 
   /** Called by winston for each line. Calls back at once: the line is accepted when it returns. */
@@ -150,34 +152,27 @@ export class SluiceTransport extends Transport {
     try {
       if (options !== this.#options) {
         this.#options = options
-        this.#map = winstonMapper(controlling(options))
+        this.#redactor = redacting(options).redactor
       }
-      const { level, severity } = this.#levelOf(info)
+      const { level, severity, style } = this.#levelOf(info)
       const below = !this.#passes(level, severity)
       if (below && this.#lease.options.keepForError === undefined) return
       if (released) {
         engine.refuse('logs')
         return
       }
-      const arrivedAt = Date.now()
+      const before = this.format === undefined ? undefined : this.#writing
+      const redactor = this.#redactor
+      const { text, errors } = winstonLine(info, { before, redactor, maxChars: options.maxMessageBytes })
       const fields = this.#isPiped ? fieldsOfCall(this.#writing ?? info) : fieldsForLine()
-      const { isJson, untouched } = this.#formats.facts(this.format)
-      const line = this.#written.of(info, isJson)
-      if (line === undefined) {
-        const added = fields && valuesOf(fields, (name) => Object.hasOwn(info, name))
-        // winston's json leaves everything in a line, though it shows some of it badly.
-        const shown = isJson ? info : shownInfo(info, this.format && (this.#writing ?? info))
-        engine.log({
-          ...this.#map(shown, { levels: this.levels, arrivedAt, untouched, added, below }),
-          below,
-        })
-      } else
-        engine.winstonLine(fields === undefined ? line : lineWith(line, { fields, own: info }), {
-          level,
-          severity,
-          arrivedAt,
-          below,
-        })
+      engine.line(fields === undefined ? text : lineWith(text, { fields, own: info }), {
+        style,
+        severity,
+        arrivedAt: Date.now(),
+        below,
+        errors,
+        redacted: redactor?.takeRedacted() === true,
+      })
     } catch (error) {
       engine.unmapped(error)
     }
@@ -189,7 +184,7 @@ export class SluiceTransport extends Transport {
     let known = this.#known.get(name)
     if (known === undefined) {
       const level = levelOf(info)
-      known = { level, severity: severityIn(this.levels, level) }
+      known = { level, severity: severityIn(this.levels, level), style: sharedStyle({ logger: 'winston', level }) }
       // An application has few levels. Anything beyond that is not remembered.
       if (typeof name !== 'string' || this.#known.size >= 100) return known
       this.#known.set(name, known)
@@ -227,7 +222,7 @@ export class SluiceTransport extends Transport {
   }
 
   /** The option `level` is a level of the logger, or a level's name in another logger. */
-  #isSevereEnough(wanted: string, { level, severity }: KnownLevel): boolean {
+  #isSevereEnough(wanted: string, { level, severity }: Omit<KnownLevel, 'style'>): boolean {
     const rank = this.#rankOf(wanted)
     const own = this.#rankOf(level)
     if (rank !== undefined && own !== undefined) return own <= rank
@@ -268,6 +263,7 @@ export class SluiceTransport extends Transport {
 interface KnownLevel {
   readonly level: string
   readonly severity: Severity
+  readonly style: LineStyle
 }
 
 /** The part of the state of readable-stream's `Writable` that is read here. */

@@ -108,32 +108,37 @@ const minWindowMs = 100
 const maxWindowMs = 3_600_000
 const unitsMs = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** A number of lines and a time: an object, or a text such as `10/60s`. */
-export function lineWindow<Window extends { readonly windowMs: number }>(
-  count: Exclude<keyof Window, 'windowMs'> & string,
-  max: number,
-): Kind<Window | string, Window> {
-  const expectedText = `a text such as 10/60s: a number of lines from 1 to ${max}, / and a time from 100ms to 1h, in ms, s, m or h`
-  const ofObject = (value: object): Window | undefined => {
-    const { [count]: lines, windowMs, ...unknown } = ownFields(value as Record<string, unknown>)
-    if (Object.keys(unknown).length > 0) return undefined
-    if (!isWhole(lines, 1, max) || !isWhole(windowMs, minWindowMs, maxWindowMs)) return undefined
-    return { [count]: lines, windowMs } as unknown as Window
-  }
-  const read = (text: string) => {
+/** The option `keepForError`. */
+export interface KeepForErrorOption {
+  /** Most lines that are kept for an error. 1 to 100000. */
+  readonly lines: number
+  /** Longest time in milliseconds that a line is kept. 100 to 3600000. */
+  readonly windowMs: number
+}
+
+const maxLines = 100_000
+const lineWindowText = `a text such as 200/30s: a number of lines from 1 to ${maxLines}, / and a time from 100ms to 1h, in ms, s, m or h`
+
+/** A number of lines and a time: an object, or a text such as `200/30s`. */
+export const lineWindow: Kind<KeepForErrorOption | string, KeepForErrorOption> = {
+  expected: `an object with lines (a whole number from 1 to ${maxLines}) and windowMs (whole milliseconds from ${minWindowMs} to ${maxWindowMs}), or ${lineWindowText}`,
+  expectedText: lineWindowText,
+  check(value) {
+    if (typeof value === 'string') return lineWindow.read(value)
+    return typeof value === 'object' && value !== null ? windowOf(value) : undefined
+  },
+  read(text) {
     const [, lines, time, unit] = /^(\d{1,9})\/(\d{1,9})(ms|s|m|h)$/.exec(text) ?? []
     if (unit === undefined) return undefined
-    return ofObject({ [count]: Number(lines), windowMs: Number(time) * unitsMs[unit as keyof typeof unitsMs] })
-  }
-  return {
-    expected: `an object with ${count} (a whole number from 1 to ${max}) and windowMs (whole milliseconds from ${minWindowMs} to ${maxWindowMs}), or ${expectedText}`,
-    expectedText,
-    check(value) {
-      if (typeof value === 'string') return read(value)
-      return typeof value === 'object' && value !== null ? ofObject(value) : undefined
-    },
-    read,
-  }
+    return windowOf({ lines: Number(lines), windowMs: Number(time) * unitsMs[unit as keyof typeof unitsMs] })
+  },
+}
+
+function windowOf(value: object): KeepForErrorOption | undefined {
+  const { lines, windowMs, ...unknown } = ownFields(value as Record<string, unknown>)
+  if (Object.keys(unknown).length > 0) return undefined
+  if (!isWhole(lines, 1, maxLines) || !isWhole(windowMs, minWindowMs, maxWindowMs)) return undefined
+  return { lines, windowMs } as KeepForErrorOption
 }
 
 /** Shares of lines by the name of a level in lower case. */

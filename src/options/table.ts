@@ -6,22 +6,6 @@ import { type Around, computed, type Fallback, fileIn, option } from './option.j
 import { keysIn, patternsIn, redaction } from './redaction.js'
 import { Secret } from './secret.js'
 
-/** The option `repeat`. */
-export interface RepeatOption {
-  /** Most lines of one logger, level and message that are sent within a window. 1 to 1000000. */
-  readonly most: number
-  /** Length of a window in milliseconds. 100 to 3600000. */
-  readonly windowMs: number
-}
-
-/** The option `keepForError`. */
-export interface KeepForErrorOption {
-  /** Most lines that are kept for an error. 1 to 100000. */
-  readonly lines: number
-  /** Longest time in milliseconds that a line is kept. 100 to 3600000. */
-  readonly windowMs: number
-}
-
 const day = 86_400_000
 const mebibyte = 1_048_576
 
@@ -115,13 +99,6 @@ export const table = {
    */
   redact: option(redaction, [keysIn('SLUICE_REDACT'), patternsIn('SLUICE_REDACT_PATTERNS')]),
   /**
-   * Most lines of one logger and level within a window whose messages differ only in numbers and ids; one record at the end of the window
-   * counts the others. `most` is 1 to 1000000, `windowMs` 100 to 3600000; or a text such as `10/60s`. Set by `SLUICE_REPEAT`.
-   * @see docs/volume.md#repeated-lines
-   * @default no bound
-   */
-  repeat: option(lineWindow<RepeatOption>('most', 1_000_000), 'SLUICE_REPEAT'),
-  /**
    * Share of the lines of a level that is sent, from 0 to 1, by the level's name. At most 100 levels. The variable has the form
    * `debug:0.01,info:0.25`. Set by `SLUICE_SAMPLE`.
    * @see docs/volume.md
@@ -134,7 +111,7 @@ export const table = {
    * @see docs/volume.md#lines-that-only-an-error-needs
    * @default none
    */
-  keepForError: option(lineWindow<KeepForErrorOption>('lines', 100_000), 'SLUICE_KEEP_FOR_ERROR'),
+  keepForError: option(lineWindow, 'SLUICE_KEEP_FOR_ERROR'),
   /**
    * Thread in which winston, `sluicePino()` and `track` deliver: a worker, or the application's own thread. pino's target always delivers
    * in pino's worker. Set by `SLUICE_MODE`. Rarely needed.

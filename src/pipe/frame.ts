@@ -6,14 +6,14 @@ import type { Severity } from '../records/level.js'
  *
  *     value    number of the event f64
  *     keyed    number of the event f64, key
- *     pino winston log sampled style    style u32, text
+ *     line style                        style u32, text
  *     … as the end of a long line       style u32, bytes of its parts u32, text
  *     part     bytes of a long line; `time` is the number of bytes before them
  *     pad      anything: up to the next frame, or to the end of the ring. It may be 8 bytes long, without a time.
  *
  * Texts are UTF-8. Numbers have the byte order of the machine: no frame leaves it.
  */
-const frameKinds = ['pad', 'value', 'keyed', 'pino', 'winston', 'log', 'sampled', 'style', 'part'] as const
+const frameKinds = ['pad', 'value', 'keyed', 'line', 'style', 'part'] as const
 export type FrameKind = (typeof frameKinds)[number]
 export type TextKind = Exclude<FrameKind, 'pad' | 'value' | 'keyed' | 'part'>
 
@@ -21,11 +21,11 @@ export type TextKind = Exclude<FrameKind, 'pad' | 'value' | 'keyed' | 'part'>
 export interface FrameHead {
   readonly kind: FrameKind
   readonly severity: Severity
-  /** Three bits on whose meaning both ends agree, such as: a line below the level, something was hidden in it. */
+  /** Three bits on whose meaning both ends agree, such as: a line below the level. */
   readonly marks: number
   /** Milliseconds since 1970. */
   readonly time: number
-  /** What the kind refers to by number: the style of a pino logger, or the length of something before the text. Up to 2^32 - 1. */
+  /** Number of the style of a logger. Up to 2^32 - 1. */
   readonly style: number
 }
 export type TextHead = FrameHead & { readonly kind: TextKind }

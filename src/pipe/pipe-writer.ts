@@ -98,25 +98,20 @@ export class PipeWriter {
     this.#endText(valueBytes, key, most)
   }
 
-  /**
-   * Lone surrogates become the replacement character.
-   *
-   * @param about stands before the text: the `style` of the frame is the number of its bytes then
-   */
-  text(head: TextHead, text: string, about = ''): void {
-    let most = aligned(textAt + (about.length + text.length) * bytesPerUnit)
-    if (most > this.#longest) most = aligned(textAt + Buffer.byteLength(about) + Buffer.byteLength(text))
+  /** Lone surrogates become the replacement character. */
+  text(head: TextHead, text: string): void {
+    let most = aligned(textAt + text.length * bytesPerUnit)
+    if (most > this.#longest) most = aligned(textAt + Buffer.byteLength(text))
     if (most > this.#longest) {
-      this.#longLine(about === '' ? head : { ...head, style: Buffer.byteLength(about) }, about + text)
+      this.#longLine(head, text)
       return
     }
     if (this.#at + most > this.#limit) this.#makeRoom(most, mostUnpublished.line)
     const at = this.#at
-    const aboutBytes = writeShort(this.#bytes, about, at + textAt)
     this.#ints[(at >> 2) + 1] = lineWord(head)
     this.#floats[(at >> 3) + 1] = head.time
-    this.#ints[(at + styleAt) >> 2] = about === '' ? head.style : aboutBytes
-    this.#endText(textAt + aboutBytes, text, most)
+    this.#ints[(at + styleAt) >> 2] = head.style
+    this.#endText(textAt, text, most)
   }
 
   /** Show the reader the frames for which the ring has room, and ring its bell. */
@@ -213,16 +208,6 @@ export class PipeWriter {
   #tellEnd(): void {
     if (this.#limit > 0) this.#pieces.endsAt(this.#at)
   }
-}
-
-/** Write a text, which is seldom more than a word: a call of the runtime's takes longer than that. Returns the number of its bytes. */
-function writeShort(bytes: Buffer, text: string, from: number): number {
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code >= 0x80) return bytes.write(text, from)
-    bytes[from + index] = code
-  }
-  return text.length
 }
 
 function pad(ints: Int32Array, at: number, bytes: number): void {

@@ -16,7 +16,7 @@ import type { ProcessEngines } from './process-engines.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { sendable, undelivered } from './remote-engines.js'
 import { listenLast } from './rounds.js'
-import { hasRepeats, SignalNeed } from './signal-need.js'
+import { SignalNeed } from './signal-need.js'
 import { onFatalError, type ProcessHost, SignalWatch } from './signals.js'
 import { undeliveredLine } from './undelivered-line.js'
 
@@ -139,9 +139,8 @@ export class Ending {
     if (parks) void remote.park()
     const flushed = waiting.map(async (engine) => {
       const time = { timeoutMs: budget.grant(engine), brief: true }
-      // A park also says which lines have been repeated. Perhaps no thread has read them yet.
-      await (engine.options.repeat !== undefined ? engine.park(time) : engine.flush(time))
-      budget.spend(engine, { adds: hasRepeats(engine) })
+      await engine.flush(time)
+      budget.spend(engine)
     })
     void Promise.all(flushed).then(() => {
       if (this.#drains === maxDrains) for (const engine of this.#open()) engine.ending()
@@ -290,7 +289,7 @@ export class Ending {
   /** Engines with records that have not had their time. */
   #waiting(): RegisteredEngine[] {
     return this.#open().filter(
-      (engine) => (undelivered(engine.stats()) > 0 || hasRepeats(engine)) && this.#engines.budget.remaining(engine) > 0,
+      (engine) => undelivered(engine.stats()) > 0 && this.#engines.budget.remaining(engine) > 0,
     )
   }
 }

@@ -7,8 +7,5 @@ type Limit = 'maxQueueRecords' | 'maxQueueBytes'
 export interface RegisteredEngine extends Omit<EngineIdentity, 'options'>, Drainable, EndParticipant {
   /** Memory of its `WorkerPosition`, if it has one. */
   readonly position?: SharedArrayBuffer | undefined
-  readonly options: Pick<
-    ResolvedOptions,
-    'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir' | 'repeat' | Limit
-  >
+  readonly options: Pick<ResolvedOptions, 'shutdownTimeoutMs' | 'handleSignals' | 'debug' | 'spoolDir' | Limit>
 }

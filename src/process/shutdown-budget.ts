@@ -66,16 +66,10 @@ export class ShutdownBudget {
     return Math.max(0, Math.floor(grant.until - this.#now()))
   }
 
-  /**
-   * The drain of a grant is over: its records have had their time.
-   *
-   * @param adds true for a drain that may have added records itself. Records that came during it have a quarter then.
-   */
-  spend(engine: Budgeted, { adds = false } = {}): void {
+  /** The drain of a grant is over: its records have had their time. */
+  spend(engine: Budgeted): void {
     const grant = this.#grants.get(engine)
-    if (adds && grant?.accepted !== engine.stats().accepted) {
-      this.grant(engine, engine.options.shutdownTimeoutMs * leastShare)
-    } else if (grant !== undefined) this.#grants.set(engine, { ...grant, until: Number.NEGATIVE_INFINITY })
+    if (grant !== undefined) this.#grants.set(engine, { ...grant, until: Number.NEGATIVE_INFINITY })
   }
 
   /** A flush had the time of the whole end and delivered nothing: an end that follows at once has a quarter. */

@@ -31,10 +31,5 @@ export class SignalNeed {
 }
 
 function tellsAtEnd(engine: RegisteredEngine): boolean {
-  return engine.options.debug || engine.options.spoolDir !== undefined || hasRepeats(engine)
-}
-
-/** True where lines were left out that a record has not counted, perhaps. */
-export function hasRepeats(engine: RegisteredEngine): boolean {
-  return engine.options.repeat !== undefined && engine.stats().suppressed.repeated > 0
+  return engine.options.debug || engine.options.spoolDir !== undefined
 }

@@ -7,35 +7,18 @@ export type Identity = Pick<LogRecord, 'appName' | 'machineName' | 'env' | 'appV
 /** The fields that differ from one log record to the next. */
 export type LogFields = Omit<LogRecord, keyof Identity>
 
-/** Facts about a line by which the options `repeat` and `keepForError` decide. They stay in the process. */
-export interface LineFacts {
-  /** Name of the logger. */
-  readonly logger?: string
-  readonly level: string
-  /** The beginning of the message, without its fields. */
-  readonly text: string
-  /** Id of the request or trace. */
-  readonly id?: string
-}
-
 /** A logger's line as the fields of a log record, with its severity. */
 export interface MappedLog {
   readonly fields: LogFields
   readonly severity: Severity
   /** True where something was hidden in the line. @default false */
-  readonly redacted?: boolean
-  /** Present where the options `repeat` or `keepForError` need them. */
-  readonly facts?: LineFacts | undefined
+  readonly redacted?: boolean | undefined
+  /** Id of the request or trace, where the option `keepForError` needs it. */
+  readonly id?: string | undefined
   /** True for a line that the option `sample` leaves out. Its fields mean nothing. @default false */
   readonly sampledOut?: boolean
   /** True for a line below the option `level`: it is kept in case an error comes. @default false */
-  readonly below?: boolean
-}
-
-/** A {@link MappedLog} whose fields are written. */
-export interface WrittenHead extends Omit<MappedLog, 'fields' | 'sampledOut'> {
-  /** The record's JSON without the fields that are the same in all records. */
-  readonly head: string
+  readonly below?: boolean | undefined
 }
 
 /** The fields that differ from one value record to the next. */
@@ -55,30 +38,15 @@ export class RecordEncoder {
     this.#valueTail = tailOf(withoutMachine)
   }
 
-  /** The end of every log record, behind its head, as bytes. */
-  get logTail(): Uint8Array {
-    return Buffer.from(this.#logTail)
-  }
-
-  /** The end of every value record, behind the number of its event, as bytes. */
-  get valueTail(): Uint8Array {
-    return Buffer.from(this.#valueTail)
-  }
-
-  /** Completes a head that {@link logHead} has made. */
-  completeLog(head: string): string {
+  log({ timeStamp, level, message, eventId }: LogFields): string {
+    const event = eventId === undefined ? '' : `,"eventId":${eventId}`
+    const head = `{"timeStamp":${timeStamp},"level":${JSON.stringify(level)},"message":${JSON.stringify(message)}${event}`
     return head + this.#logTail
   }
 
   value({ timeStamp, eventId }: ValueFields): string {
     return `{"timeStamp":${timeStamp},"eventId":${eventId}${this.#valueTail}`
   }
-}
-
-/** The part of a log record's JSON that differs from one record to the next. */
-export function logHead({ timeStamp, level, message, eventId }: LogFields): string {
-  const event = eventId === undefined ? '' : `,"eventId":${eventId}`
-  return `{"timeStamp":${timeStamp},"level":${JSON.stringify(level)},"message":${JSON.stringify(message)}${event}`
 }
 
 function tailOf(identity: Partial<Identity>): string {

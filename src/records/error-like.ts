@@ -42,24 +42,6 @@ export function errorFields(error: ErrorLike): Record<string, unknown> {
   return fields
 }
 
-/**
- * Moves the errors of the fields `err` and `error` out of the context of a line. Their own fields stay. Returns the first message that
- * one of them has; empty if there is none.
- */
-export function takeNamedErrors(context: Record<string, unknown>, show: (error: ErrorLike) => void): string {
-  let text = ''
-  for (const key of ['err', 'error']) {
-    const value = context[key]
-    if (!isErrorLike(value)) continue
-    show(value)
-    if (text === '') text = writtenMessage(value)
-    const extra = errorFields(value)
-    if (Object.keys(extra).length > 0) context[key] = extra
-    else delete context[key]
-  }
-  return text
-}
-
 const shown = new Set(['type', 'name', 'message', 'stack', 'cause', 'errors', 'aggregateErrors'])
 
 /** The members of an AggregateError, under its own key or that of pino's serializer. */

@@ -1,6 +1,5 @@
 import { causeOf, errorFields, isErrorLike, membersOf, stackOf } from './error-like.js'
 import { jsonOf } from './json-text.js'
-import type { Redactor } from './redactor.js'
 
 /** Most causes and members in one text. */
 const maxParts = 20
@@ -19,19 +18,12 @@ const maxParts = 20
  */
 export function errorText(
   error: unknown,
-  {
-    maxChars = 1_048_576,
-    withFields = false,
-    redactor,
-  }: { maxChars?: number; withFields?: boolean; redactor?: Redactor | undefined } = {},
+  { maxChars = 1_048_576, withFields = false }: { maxChars?: number; withFields?: boolean } = {},
 ): string {
   const lines: string[] = []
   const seen = new Set<unknown>()
   let room = maxChars
   let parts = 0
-
-  const hides = (key: string) => redactor?.hides(key) === true
-  const mask = () => redactor?.hide() ?? ''
 
   function push(line: string): void {
     lines.push(line)
@@ -41,7 +33,7 @@ export function errorText(
   function add(current: unknown, label: string): void {
     parts++
     if (!isErrorLike(current)) {
-      push(label + (typeof current === 'string' ? current : jsonOf(current, { maxChars: 1000, redactor })))
+      push(label + (typeof current === 'string' ? current : jsonOf(current, { maxChars: 1000 })))
       return
     }
     if (seen.has(current)) {
@@ -49,16 +41,13 @@ export function errorText(
       return
     }
     seen.add(current)
-    push(label + (hides('stack') ? mask() : stackOf(current)))
+    push(label + stackOf(current))
     const fields = label === '' && !withFields ? {} : errorFields(current)
-    if (Object.keys(fields).length > 0) push(`    ${jsonOf(fields, { maxChars: 10_000, redactor })}`)
-    const members = membersOf(current)
-    if (members.length > 0 && hides('errors')) push(`errors: ${mask()}`)
-    else addAll(members)
+    if (Object.keys(fields).length > 0) push(`    ${jsonOf(fields, { maxChars: 10_000 })}`)
+    addAll(membersOf(current))
     const cause = causeOf(current)
     if (cause === undefined) return
-    if (hides('cause')) push(`caused by: ${mask()}`)
-    else if (parts < maxParts && room > 0) add(cause, 'caused by: ')
+    if (parts < maxParts && room > 0) add(cause, 'caused by: ')
     else push('… more causes')
   }
 
@@ -73,6 +62,5 @@ export function errorText(
   }
 
   if (isErrorLike(error)) add(error, '')
-  const text = lines.join('\n')
-  return redactor === undefined ? text : redactor.text(text)
+  return lines.join('\n')
 }

@@ -72,7 +72,14 @@ export class LevelNames {
   /** True for the name or the number of one of the levels. */
   knows(level: unknown): boolean {
     if (typeof level === 'number') return this.#names.has(level)
-    return typeof level === 'string' && [...this.#names.values()].includes(level.toLowerCase())
+    return typeof level === 'string' && this.numberOf(level) !== undefined
+  }
+
+  /** The number of a name, in any case; undefined for one that is none of the levels. */
+  numberOf(name: string): number | undefined {
+    const lower = name.toLowerCase()
+    for (const [number, each] of this.#names) if (each === lower) return number
+    return undefined
   }
 
   nameOf(level: number): string {

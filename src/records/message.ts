@@ -1,4 +1,4 @@
-import type { LineFacts, MappedLog } from './encode.js'
+import type { MappedLog } from './encode.js'
 import { jsonOf } from './json-text.js'
 import type { Severity } from './level.js'
 import type { Redactor } from './redactor.js'
@@ -13,8 +13,6 @@ export interface Line {
   readonly context: Readonly<Record<string, unknown>>
   /** Stacks and causes of the line's errors. */
   readonly error: string | undefined
-  /** True while the context comes from JSON and so has no values that JSON does not know. @default false */
-  readonly isJson?: boolean
 }
 
 /** A line's level. */
@@ -24,22 +22,14 @@ export interface LineRank {
   readonly below?: boolean | undefined
 }
 
-/** A line of a logger, as far as options decide by it whether it is sent. */
-export interface LineParts {
-  readonly logger: unknown
-  readonly level: string
-  readonly text: string
-  readonly fields: Readonly<Record<string, unknown>>
-}
-
-/** Leaves lines out as they are mapped, and gathers the facts by which others are left out later. */
+/** Leaves lines out as they are mapped, and finds the id by which others are kept. */
 export interface LineFilter {
   /** False for a line that is left out. May add a field. */
   keeps(rank: LineRank, fields: Record<string, unknown>): boolean
   /** Stands for a line that is left out. */
   leftOut(level: string, severity: Severity): MappedLog
-  /** Undefined where no option needs them. */
-  factsOf(line: LineParts): LineFacts | undefined
+  /** Id of the request or trace; undefined where no option needs it. */
+  idOf(fields: Readonly<Record<string, unknown>>): string | undefined
 }
 
 export interface MessageStyle {
@@ -55,21 +45,18 @@ export interface MessageStyle {
 export function messageOf(line: Line, { context: style, maxMessageBytes, redactor }: MessageStyle): string {
   const { error } = line
   const text = redactor === undefined ? line.text : redactor.text(line.text)
-  const fields =
-    style === 'none' || isEmpty(line.context) ? '' : contextText(line, { style, maxChars: maxMessageBytes, redactor })
+  const fields = style === 'none' || isEmpty(line.context) ? '' : contextText(line, style, maxMessageBytes)
   const head = fields === '' ? text : text === '' ? fields : `${text} ${fields}`
   const whole = error === undefined || error === '' ? head : head === '' ? error : `${head}\n${error}`
   return cutToBytes(whole.isWellFormed() ? whole : whole.toWellFormed(), maxMessageBytes)
 }
 
 /** A message of any type as a text. */
-export function messageText(message: unknown, maxMessageBytes: number, redactor?: Redactor): string {
+export function messageText(message: unknown, maxMessageBytes: number): string {
   if (typeof message === 'string') return message
   if (message === undefined) return ''
-  if (typeof message === 'symbol' || typeof message === 'bigint' || typeof message === 'number') return String(message)
-  const json = jsonOf(message, { maxChars: maxMessageBytes, redactor })
-  // A stand-in, for example of a function.
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json
+  if (typeof message === 'number') return String(message)
+  return jsonOf(message, { maxChars: maxMessageBytes })
 }
 
 /** Cuts a text to at most `maxBytes` of UTF-8, between characters, with a mark that gives the missing bytes. */
@@ -83,20 +70,15 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return kept + mark(bytes - Buffer.byteLength(kept))
 }
 
-function contextText(
-  { context, isJson = false }: Line,
-  { style, maxChars, redactor }: { style: 'json' | 'logfmt'; maxChars: number; redactor: Redactor | undefined },
-): string {
-  // Fields from JSON have been redacted where they were parsed.
-  if (style === 'json') return isJson ? plainJson(context, maxChars) : jsonOf(context, { maxChars, redactor })
+/** The context has been redacted where it was parsed. */
+function contextText({ context }: Line, style: 'json' | 'logfmt', maxChars: number): string {
+  if (style === 'json') return plainJson(context, maxChars)
   const words: string[] = []
   let room = maxChars
   for (const [key, value] of Object.entries(context)) {
     if (value === undefined) continue
     if (room <= 0) break
-    const shown = redactor?.hides(key) ? redactor.hide() : logfmtValue(value, maxChars, redactor)
-    const name = redactor === undefined ? key : redactor.text(key)
-    const word = `${name.replace(/[\s="]/g, '_')}=${shown}`
+    const word = `${key.replace(/[\s="]/g, '_')}=${logfmtValue(value, maxChars)}`
     words.push(word)
     room -= word.length
   }
@@ -113,9 +95,8 @@ function plainJson(context: object, maxChars: number): string {
 }
 
 /** A value of logfmt: bare if it can be, else quoted with JSON's escapes. Objects are JSON. */
-function logfmtValue(value: unknown, maxChars: number, redactor: Redactor | undefined): string {
-  const written = typeof value === 'string' ? value : jsonOf(value, { maxChars, redactor })
-  const text = typeof value === 'string' && redactor !== undefined ? redactor.text(written) : written
+function logfmtValue(value: unknown, maxChars: number): string {
+  const text = typeof value === 'string' ? value : jsonOf(value, { maxChars })
   return text === '' || !/^[^\s="\\]+$/.test(text) ? JSON.stringify(text) : text
 }
 

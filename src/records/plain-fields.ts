@@ -10,29 +10,21 @@ export interface PlainField {
   readonly end: number
 }
 
-/** Where fields are read. */
-export interface FieldsPlace {
-  /** Position of the first field. */
-  readonly at: number
-  /** The character before the first key. */
-  readonly opening: '{' | ','
-  /** Keys with a meaning of their own. A line with one of them is not plain. */
-  readonly declined: ReadonlySet<string>
-}
-
 /**
- * The fields of a plain line of JSON, from a position to the end of the line. Undefined when the line is not plain.
+ * The fields of a plain line of JSON. Undefined when the line is not plain.
  *
  * In a plain line each value is a text, a number, true, false or null, written as JavaScript writes it. It has no escape, no control
  * character and no half of a character, no key twice, and no key that begins with a digit (a parser may move such a key to the front).
  * Pieces of a plain line are equal to what `JSON.stringify` makes of the parsed fields, at less than half the cost.
+ *
+ * @param declined keys with a meaning of their own: a line with one of them is not plain
  */
-export function plainFields(line: string, { at: from, opening, declined }: FieldsPlace): PlainField[] | undefined {
+export function plainFields(line: string, declined: ReadonlySet<string>): PlainField[] | undefined {
   const last = line.length - 1
   if (line.charCodeAt(last) !== closeBrace || odd.test(line)) return undefined
   const fields: PlainField[] = []
-  let start = from
-  let before = opening.charCodeAt(0)
+  let start = 0
+  let before = openBrace
   while (line.charCodeAt(start) === before) {
     before = comma
     const keyEnd = line.indexOf('"', start + 2)
@@ -51,6 +43,7 @@ export function plainFields(line: string, { at: from, opening, declined }: Field
 const quote = '"'.charCodeAt(0)
 const comma = ','.charCodeAt(0)
 const colon = ':'.charCodeAt(0)
+const openBrace = '{'.charCodeAt(0)
 const closeBrace = '}'.charCodeAt(0)
 const minus = '-'.charCodeAt(0)
 const zero = '0'.charCodeAt(0)

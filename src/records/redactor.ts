@@ -1,4 +1,4 @@
-import { byteSigns, type PatternName, textMasker } from './secret-patterns.js'
+import { type PatternName, textMasker } from './secret-patterns.js'
 
 /** The settings of {@link Redactor}, complete. */
 export interface Redaction {
@@ -23,7 +23,6 @@ export class Redactor {
   readonly #globs: readonly (readonly string[])[]
   readonly #known = new Map<string, boolean>()
   readonly #maskText: ((text: string) => string) | undefined
-  readonly #mayMatch: ((bytes: Uint8Array, from: number, end: number) => boolean) | undefined
   #hasRedacted = false
 
   constructor({ keys, patterns, mask }: Redaction) {
@@ -33,7 +32,6 @@ export class Redactor {
     this.#mask = mask
     if (patterns.length === 0) return
     this.#maskText = textMasker(patterns, mask)
-    this.#mayMatch = byteSigns(patterns)
   }
 
   /** True where something has been hidden since the last question. */
@@ -70,16 +68,6 @@ export class Redactor {
   hide(): string {
     this.#hasRedacted = true
     return this.#mask
-  }
-
-  /** False for the JSON of a line, as `JSON.stringify` writes it, that has no text of the patterns. */
-  mayHideText(bytes: Uint8Array, from: number, end: number): boolean {
-    return this.#mayMatch?.(bytes, from, end) ?? false
-  }
-
-  /** Hides values of a line's fields, without looking into them. */
-  topFields(fields: Record<string, unknown>): void {
-    for (const key of Object.keys(fields)) if (this.hides(key)) set(fields, key, this.hide())
   }
 
   /** Changes fields that were parsed from JSON. */

@@ -1,40 +1,25 @@
-import type { LineFacts, MappedLog } from '../records/encode.js'
-import { errorSeverity, type Severity } from '../records/level.js'
+import type { MappedLog } from '../records/encode.js'
+import type { Severity } from '../records/level.js'
 import { idOf, traceOf } from '../records/line-ids.js'
-import type { LineFilter, LineParts, LineRank } from '../records/message.js'
+import type { LineFilter, LineRank } from '../records/message.js'
 import { type Redaction, type Redactor, redacting } from '../records/redactor.js'
-import { maxTemplateChars } from './message-template.js'
 import { Sampler } from './sampler.js'
 
 interface ControlOptions {
   readonly sample?: Readonly<Record<string, number>> | undefined
-  readonly repeat?: object | undefined
   readonly keepForError?: object | undefined
 }
 
-/** One more than is compared: it tells that the message is longer. */
-const maxTextChars = maxTemplateChars + 1
-const maxNameChars = 200
-
-/** Leaves lines out as they are mapped, and gathers the facts by which others are left out later. */
+/** Leaves lines out as they are mapped, and finds the id by which others are kept. */
 export class LineControl implements LineFilter {
   readonly #sampler: Sampler | undefined
-  readonly #needsFacts: boolean
-  /** Lines of this severity and above are looked at. */
-  readonly #lookedAtFrom: number
+  readonly #needsId: boolean
   readonly #redactor: Redactor | undefined
 
-  constructor({ sample, repeat, keepForError }: ControlOptions, redactor: Redactor | undefined) {
+  constructor({ sample, keepForError }: ControlOptions, redactor: Redactor | undefined) {
     this.#sampler = sample === undefined ? undefined : new Sampler(sample)
-    this.#needsFacts = repeat !== undefined || keepForError !== undefined
-    this.#lookedAtFrom =
-      repeat !== undefined ? 0 : keepForError !== undefined ? errorSeverity : Number.POSITIVE_INFINITY
+    this.#needsId = keepForError !== undefined
     this.#redactor = redactor
-  }
-
-  /** True for a level, not below the option `level`, whose lines are neither left out nor looked at. */
-  leavesAlone(level: string, severity: Severity): boolean {
-    return severity < this.#lookedAtFrom && !this.#sampler?.samples(level)
   }
 
   /** False for a line that the option `sample` leaves out. May add the field `sampleRate`. */
@@ -49,23 +34,9 @@ export class LineControl implements LineFilter {
     return { fields: { timeStamp: 0, level, message: '' }, severity, sampledOut: true }
   }
 
-  /** The facts of a line. Undefined where no option needs them. */
-  factsOf(line: LineParts): LineFacts | undefined {
-    if (!this.#needsFacts) return undefined
-    const { logger, level, fields } = line
-    // Before the cut: it may leave a part of a secret, which no pattern knows.
-    const text = this.#redactor?.text(line.text) ?? line.text
-    const id = this.#shown(idOf(fields))
-    return {
-      ...(typeof logger === 'string' ? { logger: logger.slice(0, maxNameChars) } : {}),
-      level,
-      text: text.slice(0, maxTextChars),
-      ...(id === undefined ? {} : { id }),
-    }
-  }
-
-  /** Undefined for an id in which something was hidden: all such ids look the same. */
-  #shown(id: string | undefined): string | undefined {
+  /** Undefined without the option `keepForError`, and for an id in which something was hidden: all such ids look the same. */
+  idOf(fields: Readonly<Record<string, unknown>>): string | undefined {
+    const id = this.#needsId ? idOf(fields) : undefined
     return id === undefined || this.#redactor?.hasMask(id) ? undefined : id
   }
 }
@@ -75,7 +46,6 @@ export function controlling<Options extends ControlOptions & { readonly redact?:
   options: Options,
 ) {
   const mapping = redacting(options)
-  const { sample, repeat, keepForError } = options
-  const needsControl = sample !== undefined || repeat !== undefined || keepForError !== undefined
+  const needsControl = options.sample !== undefined || options.keepForError !== undefined
   return { ...mapping, control: needsControl ? new LineControl(options, mapping.redactor) : undefined }
 }

@@ -28,10 +28,8 @@ export function lineOf(record: OpenTelemetryRecord, arrivedAt: number): Line {
   const number = (severity + 1) * 10
   const isPinos = pinoLevels[severity] === level
   const time = millisecondsOf(record.hrTime) ?? millisecondsOf(record.hrTimeObserved) ?? arrivedAt
-  // pino's lines have the name of their logger behind a pid. The fields of the record have it, too, as `scope`.
-  const logger = isNamed(record) ? `,"pid":0,"name":${jsonOf(record.instrumentationScope.name)}` : ''
   const body = record.body === undefined ? '""' : jsonOf(record.body)
-  const head = `{"level":${isPinos ? number : jsonOf(level)},"time":${writtenTime(time)}${logger},"":${body}`
+  const head = `{"level":${isPinos ? number : jsonOf(level)},"time":${writtenTime(time)},"":${body}`
   const rest = jsonOf(fields)
   return { text: rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`, level: number }
 }

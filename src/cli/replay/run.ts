@@ -121,7 +121,7 @@ export class Replay {
     this.#held += next.length
     for (const record of next) {
       this.#delivery.accept(record.lane, record)
-      this.#memory.add(this.#delivery.lanes[record.lane]!.logs.of(record.severity).staged, record.place)
+      this.#memory.add(this.#delivery.lanes[record.lane]!.logs.of(record.severity).newestSegment, record.place)
     }
   }
 

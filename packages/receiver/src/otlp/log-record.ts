@@ -1,12 +1,12 @@
 import type { LogRecord } from 'sluice'
-import { mapPinoLine, pinoMapper } from '../../../../src/records/pino-line.js'
+import { lineMapper } from '../../../../src/records/line.js'
 import { lineOf, lineStyle } from '../../../opentelemetry/src/line.js'
 import type { OpenTelemetryRecord } from '../../../opentelemetry/src/record.js'
 import { serviceOf } from '../../../opentelemetry/src/service.js'
 
 /** Longest message in bytes: what the receiver takes in one record. */
 const maxMessageBytes = 1_048_576
-const map = pinoMapper({ ...lineStyle, context: 'json', maxMessageBytes, timestampUnit: 'ms' })
+const map = lineMapper({ ...lineStyle, context: 'json', maxMessageBytes, timestampUnit: 'ms' })
 
 export interface MappedLog {
   readonly record: LogRecord
@@ -21,7 +21,7 @@ export interface MappedLog {
 export function logRecordOf(record: OpenTelemetryRecord): MappedLog {
   const arrivedAt = Date.now()
   const { text } = lineOf(record, arrivedAt)
-  const { fields } = mapPinoLine(map, text, { ...lineStyle, arrivedAt })
+  const { fields } = map(text, { arrivedAt })
   const { attributes } = record.resource
   return { record: { ...fields, appName: 'unknown_service', ...serviceOf(attributes) }, length: text.length }
 }

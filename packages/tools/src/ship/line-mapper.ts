@@ -1,33 +1,29 @@
 import { hostname } from 'node:os'
-import { stripVTControlCharacters } from 'node:util'
 import type { ResolvedOptions } from '../../../../src/options/options.js'
 import type { MappedLog } from '../../../../src/records/encode.js'
+import { type FieldsMapper, fieldsMapper, type LineMapping } from '../../../../src/records/line.js'
 import { parseJson } from '../../../../src/records/long-numbers.js'
-import { mapPinoLine, type PinoMapping, pinoMapper } from '../../../../src/records/pino-line.js'
 import { redacting } from '../../../../src/records/redactor.js'
-import { levelOf, winstonMapper } from '../../../../src/records/winston-info.js'
 
 export type LineFormat = 'pino' | 'winston' | 'text'
 
-const LEVEL = Symbol.for('level')
 /** A time such as `2024-05-01 12:00:00.123`, as winston's `timestamp` format writes it with a `format` option: local time. */
 const localTime = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?$/i
-const info = 30
 
 /**
  * Maps lines to records. A program may write more than its logger does, so the format of each line is recognised: pino (a numeric `level`, or
  * `msg`), winston's json format (`level` is a string, with `message` or `timestamp`), or text, of level info with the time of its arrival.
  */
 export class LineMapper {
-  readonly #pino: ReturnType<typeof pinoMapper>
-  readonly #winston: ReturnType<typeof winstonMapper>
-  readonly #ownHosts: ReadonlySet<unknown>
+  readonly #pino: FieldsMapper
+  readonly #winston: FieldsMapper
 
-  constructor(options: PinoMapping & Pick<ResolvedOptions, 'machineName'> & Partial<Pick<ResolvedOptions, 'redact'>>) {
+  constructor(options: LineMapping & Pick<ResolvedOptions, 'machineName'> & Partial<Pick<ResolvedOptions, 'redact'>>) {
     const mapping = redacting(options)
-    this.#pino = pinoMapper(mapping)
-    this.#winston = winstonMapper(mapping)
-    this.#ownHosts = new Set([options.machineName, hostname()])
+    const ownHosts: ReadonlySet<unknown> = new Set([options.machineName, hostname()])
+    // The record itself names this machine. The host name of another machine is kept in the message.
+    this.#pino = fieldsMapper({ ...mapping, isOwn: (key, value) => key === 'pid' || ownHosts.has(value) })
+    this.#winston = fieldsMapper({ ...mapping, logger: 'winston' })
   }
 
   /** Never throws: a line that cannot be mapped as a logger's is text. */
@@ -35,15 +31,11 @@ export class LineMapper {
     try {
       const fields = parsed(line)
       const format = formatOf(fields)
-      if (format === 'pino') return mapPinoLine(this.#pino, line, { arrivedAt, isBase: this.#isBase })
-      if (format === 'winston') return this.#winston(winstonInfo(fields!), { arrivedAt })
+      if (format === 'pino') return this.#pino(fields!, { arrivedAt }, line)
+      if (format === 'winston') return this.#winston(withTime(fields!), { arrivedAt })
     } catch {}
-    return this.#pino.parsed({ level: info, msg: line }, { arrivedAt })
+    return this.#pino({ msg: line }, { arrivedAt })
   }
-
-  /** The record itself names this machine. The host name of another machine is kept in the message. */
-  readonly #isBase = (key: 'pid' | 'hostname' | 'name', value: unknown): boolean =>
-    key !== 'hostname' || this.#ownHosts.has(value)
 }
 
 /** The logger that wrote these fields. */
@@ -64,12 +56,10 @@ function parsed(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The object as winston would pass it to a transport: the level without colours, and a time without a zone as local time. */
-function winstonInfo(fields: Readonly<Record<string, unknown>>): Record<string | symbol, unknown> {
+/** A time without a zone is local time. */
+function withTime(fields: Record<string, unknown>): Record<string, unknown> {
   const { timestamp } = fields
-  const level = stripVTControlCharacters(levelOf(fields)).trim()
-  const isLocal = typeof timestamp === 'string' && localTime.test(timestamp)
-  const time = isLocal ? new Date(timestamp.replace(' ', 'T').replace(',', '.')) : undefined
-  const isTime = time !== undefined && !Number.isNaN(time.getTime())
-  return { ...fields, ...(isTime ? { timestamp: time } : {}), [LEVEL]: level }
+  if (typeof timestamp !== 'string' || !localTime.test(timestamp)) return fields
+  const time = new Date(timestamp.replace(' ', 'T').replace(',', '.'))
+  return Number.isNaN(time.getTime()) ? fields : { ...fields, timestamp: time }
 }

@@ -8,7 +8,6 @@ import { RecordWriter } from '../../../../src/engine/record-writer.js'
 import { counted } from '../../../../src/errors/counted.js'
 import { levelGate } from '../../../../src/loggers/level-gate.js'
 import type { ResolvedOptions } from '../../../../src/options/options.js'
-import { logHead } from '../../../../src/records/encode.js'
 import type { Clock, Timer } from '../../../../src/runtime/clock.js'
 import { type Line, maxLineBytes, textOfLine } from '../line-splitter.js'
 import { LineMapper } from './line-mapper.js'
@@ -48,8 +47,7 @@ export class Shipment {
   readonly #engine: Engine
   readonly #mapper: LineMapper
   readonly #passes: ReturnType<typeof levelGate>
-  /** Bytes that every record has after its head. */
-  readonly #tailBytes: number
+  readonly #writer: RecordWriter
   #hurried = false
   /** Why a lane is paused. */
   #paused: string | undefined
@@ -66,7 +64,7 @@ export class Shipment {
     this.#plan = plan
     this.#passes = levelGate(options.level, undefined)
     this.#mapper = new LineMapper(options)
-    this.#tailBytes = Buffer.byteLength(new RecordWriter(options).completeLog(''))
+    this.#writer = new RecordWriter(options)
     this.#progressAt = clock.now()
     signal.addEventListener('abort', () => this.#wake(), { once: true })
     this.#engine = new Engine(options, {
@@ -113,8 +111,7 @@ export class Shipment {
     if (this.#plan.stops && this.#paused !== undefined) return false
     const mapped = this.#mapper.map(text, Date.now())
     if (this.#passes({ number: undefined, severity: mapped.severity })) {
-      const head = logHead(mapped.fields)
-      const bytes = Buffer.byteLength(head) + this.#tailBytes
+      const bytes = Buffer.byteLength(this.#writer.log(mapped))
       const wait = { bytes, asked: false }
       // Another input may take the room before this line wakes up.
       while (!this.#engine.hasRoom(bytes)) {
@@ -123,7 +120,7 @@ export class Shipment {
         if (this.#hurried) break
         await this.#change(wait)
       }
-      this.#engine.logHead({ ...mapped, head }, key)
+      this.#engine.log(mapped, key)
     } else this.account.belowLevel++
     this.account.lines++
     if (line.tooLong) this.account.cut++

@@ -1,0 +1,148 @@
+import { textOf } from '../errors/text-of.js'
+import { causeOf, isError, membersOf, nameOf, readOrReason, stackOf, writtenMessage } from '../records/error-like.js'
+import { jsonOf } from '../records/json-text.js'
+import { type Severity, severityOfName } from '../records/level.js'
+import type { Redactor } from '../records/redactor.js'
+
+/** The object that winston gives to a transport. The level without colours is under the LEVEL symbol. */
+export type WinstonInfo = Readonly<Record<string | symbol, unknown>>
+
+export const LEVEL = Symbol.for('level')
+const MESSAGE = Symbol.for('message')
+
+interface LineSetting {
+  /** The line before the transport's own format. @default the transport has none */
+  readonly before?: WinstonInfo | undefined
+  /** Longest text of a field that is no text. */
+  readonly maxChars: number
+  readonly redactor: Redactor | undefined
+}
+
+/** A line for the worker, see `Line` of the engine. */
+export interface WinstonLine {
+  readonly text: string
+  readonly errors: string | undefined
+}
+
+/**
+ * The line of an `info`, which is never changed. It is the JSON that a format has written: what a format or a replacer left out is not there.
+ * Where the formats end in a text for people, it is the JSON of the fields that they have left.
+ */
+export function winstonLine(info: WinstonInfo, setting: LineSetting): WinstonLine {
+  const { before, redactor } = setting
+  const text = info[MESSAGE]
+  const isOwn = before === undefined || text !== before[MESSAGE]
+  if (!isWholeJson(text, redactor)) {
+    const own = isError(info) ? `{"":${jsonOf(info, setting)}}` : undefined
+    return { text: fieldsText(info, setting), errors: own }
+  }
+  const errors = errorsText(info, setting)
+  return { text: isOwn ? text : fieldsText(shownByBoth(info, before, text), setting), errors }
+}
+
+/** A text may only look like JSON. The worker then takes it for a message, in which no key is found: so with `redact` it is tried. */
+function isWholeJson(text: unknown, redactor: Redactor | undefined): text is string {
+  if (typeof text !== 'string' || !beginsAsObject.test(text) || text.charCodeAt(text.length - 1) !== closeBrace)
+    return false
+  if (redactor === undefined) return true
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const beginsAsObject = /^\{\s*["}]/
+const closeBrace = '}'.charCodeAt(0)
+
+/**
+ * The transport's own format has made no text: what it has left, as far as the JSON of the logger's formats shows it. A field that it has set
+ * is as it has set it.
+ */
+function shownByBoth(info: WinstonInfo, before: WinstonInfo, text: string): Record<string, unknown> {
+  const shown = JSON.parse(text) as Record<string, unknown>
+  const both = Object.keys(info).filter((key) => info[key] !== before[key] || Object.hasOwn(shown, key))
+  return Object.fromEntries(both.map((key) => [key, info[key] === before[key] ? shown[key] : info[key]]))
+}
+
+/** The fields as JSON. A text is not cut: its end may belong to a secret, or to the count of what is missing in a message. */
+function fieldsText(fields: Readonly<Record<string, unknown>>, { maxChars, redactor }: LineSetting): string {
+  const mostChars = 4 * maxChars + 1_048_576
+  let text = ''
+  for (const key of Object.keys(fields)) {
+    const value = redactor?.hides(key) ? redactor.hide() : readOrReason(fields, key)
+    if (value === undefined) continue
+    const written = typeof value === 'string' ? JSON.stringify(value) : jsonOf(value, { maxChars, redactor })
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${written}`
+    if (text.length > mostChars) return `{${text},"[more]":true}`
+  }
+  return `{${text}}`
+}
+
+/** The errors whose JSON is `{}`: the line itself, and those among its fields. */
+function errorsText(info: WinstonInfo, setting: LineSetting): string | undefined {
+  let text = isError(info) ? `"":${jsonOf(new ShownError(info), setting)}` : ''
+  for (const key in info) {
+    const value = info[key]
+    if (typeof value !== 'object' || !isError(value)) continue
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${jsonOf(new ShownError(value), setting)}`
+  }
+  return text === '' ? undefined : `{${text}}`
+}
+
+/** What JSON never shows of an error. Its fields are as the JSON of the line has them; of its causes and members only the code is shown. */
+class ShownError {
+  readonly type: string
+  readonly message: string
+  readonly stack: string
+  readonly code?: string | number
+  readonly cause?: unknown
+  readonly errors?: readonly unknown[]
+
+  constructor(error: Error, depth = 0) {
+    this.type = nameOf(error)
+    this.message = writtenMessage(error)
+    this.stack = stackOf(error)
+    if (depth === maxDepth) return
+    const code = depth === 0 ? undefined : readOrReason(error, 'code')
+    if (typeof code === 'string' || typeof code === 'number') this.code = code
+    const inner = (each: unknown) => (isError(each) ? new ShownError(each, depth + 1) : textOf(each))
+    const cause = causeOf(error)
+    if (cause !== undefined) this.cause = inner(cause)
+    const members = membersOf(error)
+    if (members.length > 0) this.errors = members.slice(0, maxMembers).map(inner)
+  }
+}
+
+const maxDepth = 10
+const maxMembers = 20
+
+/**
+ * The line for the transport's own format. That gets a copy, and winston copies an error without its message, stack and cause; a child
+ * logger of winston lays them out, too.
+ */
+export function laidOut(line: unknown): unknown {
+  if (!isError(line)) return line
+  const { message, stack, cause } = line
+  return { ...line, message, stack, ...(cause === undefined ? {} : { cause }) }
+}
+
+/** Name of a line's level, without colours. */
+export function levelOf(info: WinstonInfo): string {
+  return textOf(info[LEVEL] ?? info.level ?? 'info').toLowerCase()
+}
+
+/** Severity of a level. A name that no common logger uses gets it from its rank in the logger's levels. */
+export function severityIn(levels: Readonly<Record<string, number>> | undefined, level: string): Severity {
+  const known = severityOfName(level)
+  if (known !== undefined) return known
+  if (levels === undefined) return 2
+  const name = Object.hasOwn(levels, level) ? level : Object.keys(levels).find((each) => each.toLowerCase() === level)
+  const rank = name === undefined ? undefined : levels[name]
+  if (rank === undefined) return 2
+  const lowest = Object.values(levels).reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY)
+  const severity = Math.round(4 - (4 * rank) / lowest)
+  // Ranks may be negative, all zero, or not numbers.
+  return (Number.isNaN(severity) ? 4 : Math.min(5, Math.max(0, severity))) as Severity
+}

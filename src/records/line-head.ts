@@ -1,0 +1,147 @@
+import { hostname } from 'node:os'
+import { textOf } from '../errors/text-of.js'
+import { type LevelNames, type Severity, severityOfName } from './level.js'
+import { parseJson } from './long-numbers.js'
+import { withoutColours } from './terminal-text.js'
+import { timeOf } from './time.js'
+
+/** A level, as far as it is compared. */
+export interface LineLevel {
+  /** pino's number; undefined for a level that is a name alone. */
+  readonly number: number | undefined
+  readonly severity: Severity
+}
+
+/** What a line says beside its message and the fields of the application. */
+export interface LineHead {
+  /** Name of the level, in lower case. */
+  readonly level: string
+  /** pino's number of the level, where it has one. */
+  readonly number: number | undefined
+  /** Milliseconds since 1970; undefined where it says none. */
+  readonly time: number | undefined
+  /** The fields that are not shown again. */
+  readonly keys: ReadonlySet<string>
+}
+
+/** True for a process number or a host name that is left out, as it says nothing new. */
+export type IsOwn = (key: 'pid' | 'hostname', value: unknown) => boolean
+
+type Fields = Record<string, unknown>
+
+const ownHost = hostname()
+export const isOfThisProcess: IsOwn = (key, value) => value === (key === 'pid' ? process.pid : ownHost)
+
+interface PinoHeadSetting {
+  /** The line: `JSON.parse` gives the last of several fields with one name. */
+  readonly text: string
+  readonly names: LevelNames
+  readonly isOwn: IsOwn
+}
+
+/**
+ * The head of a pino line. The level is read wherever it stands, under the names that formatters give it: the first one in the line counts.
+ * pino writes level and time first, so a later field of the same name is the application's and stays among its fields.
+ */
+export function pinoHead(line: Fields, { text, names, isOwn }: PinoHeadSetting): LineHead {
+  const first = firstValues(text)
+  const valueOf = (key: string): unknown => (first.has(key) ? first.get(key) : line[key])
+  const keys = new Set<string>()
+  const take = (key: string) => {
+    if (Object.is(valueOf(key), line[key])) keys.add(key)
+  }
+
+  const all = Object.keys(line)
+  const levelKey = all.find((key) => isLevel(levelIn(key, valueOf(key)), key, names)) ?? otherLevelKey(line, names)
+  const written = levelKey === undefined ? undefined : levelIn(levelKey, valueOf(levelKey))
+  if (levelKey !== undefined && typeof line[levelKey] !== 'object') take(levelKey)
+  else if (levelKey !== undefined) line[levelKey] = withoutLevel(line[levelKey] as Fields)
+  const timeKey = pinoTimes.find((key) => timeOf(valueOf(key)) !== undefined)
+  if (timeKey !== undefined) take(timeKey)
+  for (const key of ['pid', 'hostname'] as const) if (line[key] !== undefined && isOwn(key, line[key])) keys.add(key)
+
+  const number = typeof written === 'string' ? names.numberOf(written) : (written as number | undefined)
+  return {
+    level: typeof written === 'string' ? textOf(written).toLowerCase() : names.nameOf(number ?? infoNumber),
+    number,
+    time: timeKey === undefined ? undefined : timeOf(valueOf(timeKey)),
+    keys,
+  }
+}
+
+/**
+ * The head of a winston line.
+ *
+ * @param told name of the level, where winston tells it beside the line
+ */
+export function winstonHead(line: Fields, told: string | undefined): LineHead {
+  const timeKey = winstonTimes.find((key) => timeOf(line[key]) !== undefined)
+  const keys = new Set(['level', ...(timeKey === undefined ? [] : [timeKey])])
+  // The record has the time already.
+  if (timeKey === undefined && isForPeople(line.timestamp)) keys.add('timestamp')
+  return {
+    level:
+      told ??
+      withoutColours(textOf(line.level ?? 'info'))
+        .trim()
+        .toLowerCase(),
+    number: undefined,
+    time: timeKey === undefined ? undefined : timeOf(line[timeKey]),
+    keys,
+  }
+}
+
+const infoNumber = 30
+const pinoTimes = ['time', '@timestamp', 'timestamp'] as const
+const winstonTimes = ['timestamp', '@timestamp'] as const
+/** Names of the level with ECS, Google Cloud, Datadog and others. `log` is an object that has it. */
+const levelKeys: ReadonlySet<string> = new Set(['level', 'severity', 'lvl', 'status', 'log.level', 'log'])
+
+function levelIn(key: string, value: unknown): unknown {
+  return key === 'log' && typeof value === 'object' && value !== null ? (value as Fields).level : value
+}
+
+/** Under another name than `level`, a value must be one of the levels: `status` may be that of HTTP. */
+function isLevel(value: unknown, key: string, names: LevelNames): boolean {
+  if (!levelKeys.has(key)) return false
+  if (key === 'level') return typeof value === 'number' || (typeof value === 'string' && value !== '')
+  return names.knows(value) || (typeof value === 'string' && severityOfName(value) !== undefined)
+}
+
+/** The level under a name that nobody knows. pino writes it first. */
+function otherLevelKey(line: Fields, names: LevelNames): string | undefined {
+  const isPinos = pinoMarks.some((key) => line[key] !== undefined)
+  const [first] = Object.keys(line)
+  return isPinos && first !== undefined && names.knows(line[first]) ? first : undefined
+}
+
+const pinoMarks = ['time', 'pid', 'hostname'] as const
+
+function withoutLevel({ level: _, ...others }: Fields): Fields | undefined {
+  return Object.keys(others).length === 0 ? undefined : others
+}
+
+/** Fields at the beginning of a line that are looked at, and their characters, at most. Formatters of pino write few of them. */
+const maxFirst = 16
+const maxFirstChars = 8192
+
+/** The first values of the texts and numbers at the beginning of a line, by key. */
+function firstValues(text: string): ReadonlyMap<string, unknown> {
+  const values = new Map<string, unknown>()
+  const start = text.slice(0, maxFirstChars)
+  field.lastIndex = 0
+  for (let count = 0; count < maxFirst; count++) {
+    const [, key, value] = field.exec(start) ?? []
+    if (key === undefined || value === undefined) break
+    const name = key.includes('\\') ? (JSON.parse(`"${key}"`) as string) : key
+    if (!values.has(name)) values.set(name, parseJson(value))
+  }
+  return values
+}
+
+const field = /[{,]"((?:[^"\\]|\\.)*)":("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)(?=[,}])/y
+
+/** True for a time in a notation of the application that `timeOf` does not know. */
+function isForPeople(timestamp: unknown): boolean {
+  return typeof timestamp === 'string' && /^[\d\s:.,/+TZ-]+(?:[ap]m)?$/i.test(timestamp) && /\d/.test(timestamp)
+}

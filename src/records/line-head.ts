@@ -45,18 +45,18 @@ interface PinoHeadSetting {
  */
 export function pinoHead(line: Fields, { text, names, isOwn }: PinoHeadSetting): LineHead {
   const first = firstValues(text)
-  const valueOf = (key: string): unknown => (first.has(key) ? first.get(key) : line[key])
+  const firstOf = (key: string): unknown => (first.has(key) ? first.get(key) : line[key])
   const keys = new Set<string>()
   const take = (key: string) => {
-    if (Object.is(valueOf(key), line[key])) keys.add(key)
+    if (Object.is(firstOf(key), line[key])) keys.add(key)
   }
 
   const all = Object.keys(line)
-  const levelKey = all.find((key) => isLevel(levelIn(key, valueOf(key)), key, names)) ?? otherLevelKey(line, names)
-  const written = levelKey === undefined ? undefined : levelIn(levelKey, valueOf(levelKey))
+  const levelKey = all.find((key) => isLevel(levelIn(key, firstOf(key)), key, names)) ?? otherLevelKey(line, names)
+  const written = levelKey === undefined ? undefined : levelIn(levelKey, firstOf(levelKey))
   if (levelKey !== undefined && typeof line[levelKey] !== 'object') take(levelKey)
   else if (levelKey !== undefined) line[levelKey] = withoutLevel(line[levelKey] as Fields)
-  const timeKey = pinoTimes.find((key) => timeOf(valueOf(key)) !== undefined)
+  const timeKey = pinoTimes.find((key) => timeOf(firstOf(key)) !== undefined)
   if (timeKey !== undefined) take(timeKey)
   for (const key of ['pid', 'hostname'] as const) if (line[key] !== undefined && isOwn(key, line[key])) keys.add(key)
 
@@ -64,7 +64,7 @@ export function pinoHead(line: Fields, { text, names, isOwn }: PinoHeadSetting):
   return {
     level: typeof written === 'string' ? textOf(written).toLowerCase() : names.nameOf(number ?? infoNumber),
     number,
-    time: timeKey === undefined ? undefined : timeOf(valueOf(timeKey)),
+    time: timeKey === undefined ? undefined : timeOf(firstOf(timeKey)),
     keys,
   }
 }

@@ -30,7 +30,7 @@ export function plainFields(line: string, declined: ReadonlySet<string>): PlainF
     const keyEnd = line.indexOf('"', start + 2)
     if (line.charCodeAt(start + 1) !== quote || line.charCodeAt(keyEnd + 1) !== colon) return undefined
     const key = line.slice(start + 2, keyEnd)
-    if (declined.has(key) || isDigit(key.charCodeAt(0)) || fields.some((each) => each.key === key)) return undefined
+    if (declined.has(key) || isDigit(key.charCodeAt(0)) || hasKey(fields, key)) return undefined
     const valueStart = keyEnd + 2
     const end = endOfScalar(line, valueStart)
     if (end === -1 || fields.length === maxFields) return undefined
@@ -38,6 +38,11 @@ export function plainFields(line: string, declined: ReadonlySet<string>): PlainF
     start = end
   }
   return start === last ? fields : undefined
+}
+
+function hasKey(fields: readonly PlainField[], key: string): boolean {
+  for (let index = 0; index < fields.length; index++) if (fields[index]!.key === key) return true
+  return false
 }
 
 const quote = '"'.charCodeAt(0)
@@ -65,7 +70,12 @@ const words = ['true', 'false', 'null'] as const
 
 function endOfNumber(line: string, from: number): number {
   let end = from
-  while (line.charCodeAt(end) !== comma && line.charCodeAt(end) !== closeBrace) end++
+  let isWhole = true
+  for (let code = line.charCodeAt(end); code !== comma && code !== closeBrace; code = line.charCodeAt(++end)) {
+    isWhole &&= isDigit(code)
+  }
+  // JavaScript writes a whole number of up to 15 digits as it stands.
+  if (isWhole && end - from <= 15 && (line.charCodeAt(from) !== zero || end === from + 1)) return end
   const written = line.slice(from, end)
   return String(Number(written)) === written ? end : -1
 }

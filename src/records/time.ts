@@ -17,6 +17,8 @@ const beyond = 1e20
  */
 export function timeOf(written: unknown): number | undefined {
   if (typeof written === 'number') {
+    // Nearly all times are milliseconds.
+    if (written >= 1e11 && written < 1e14) return Math.round(written)
     const unit = written < beyond ? units.findLast(({ from }) => written >= from) : undefined
     return unit === undefined ? undefined : Math.round(written / unit.perMillisecond)
   }

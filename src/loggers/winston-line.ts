@@ -62,8 +62,31 @@ const closeBrace = '}'.charCodeAt(0)
  */
 function shownByBoth(info: WinstonInfo, before: WinstonInfo, text: string): Record<string, unknown> {
   const shown = JSON.parse(text) as Record<string, unknown>
-  const both = Object.keys(info).filter((key) => info[key] !== before[key] || Object.hasOwn(shown, key))
-  return Object.fromEntries(both.map((key) => [key, info[key] === before[key] ? shown[key] : info[key]]))
+  // JSON shows neither message nor stack of a line that is an error.
+  const hidden = Object.hasOwn(shown, 'message') ? [] : ['message', 'stack', 'cause']
+  const isAsSet = (key: string) => !Object.is(info[key], before[key]) || hidden.includes(key)
+  const keys = [...Object.keys(shown), ...Object.keys(info).filter((key) => !Object.hasOwn(shown, key) && isAsSet(key))]
+  return Object.fromEntries(
+    keys
+      .filter((key) => Object.hasOwn(info, key))
+      .map((key) => [key, isAsSet(key) ? info[key] : agreed(shown[key], info[key])]),
+  )
+}
+
+/** What JSON shows of a value that formats may have changed since. JSON has other words for a date, a BigInt and the like. */
+function agreed(shown: unknown, value: unknown, depth = 0): unknown {
+  if (!isObject(shown)) return shown === null || isObject(value) || String(shown) === String(value) ? shown : leftOut
+  if (!isObject(value) || depth === maxAgreedDepth) return leftOut
+  const inner = (key: string) => (key in value ? agreed(shown[key], readOrReason(value, key), depth + 1) : leftOut)
+  const kept = Object.keys(shown).map((key) => [key, inner(key)])
+  return Array.isArray(shown) ? kept.map(([, each]) => each) : Object.fromEntries(kept)
+}
+
+const maxAgreedDepth = 20
+const leftOut = '[left out by a format]'
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** The fields as JSON. A text is not cut: its end may belong to a secret, or to the count of what is missing in a message. */
@@ -82,13 +105,18 @@ function fieldsText(fields: Readonly<Record<string, unknown>>, { maxChars, redac
 
 /** The errors whose JSON is `{}`: the line itself, and those among its fields. */
 function errorsText(info: WinstonInfo, setting: LineSetting): string | undefined {
-  let text = isError(info) ? `"":${jsonOf(new ShownError(info), setting)}` : ''
+  let text = isError(info) && !hasJson(info) ? `"":${jsonOf(new ShownError(info), setting)}` : ''
   for (const key in info) {
     const value = info[key]
-    if (typeof value !== 'object' || !isError(value)) continue
+    if (typeof value !== 'object' || !isError(value) || hasJson(value)) continue
     text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${jsonOf(new ShownError(value), setting)}`
   }
   return text === '' ? undefined : `{${text}}`
+}
+
+/** True for an error that says itself what JSON shows of it. */
+function hasJson(error: Error): boolean {
+  return typeof readOrReason(error, 'toJSON') === 'function'
 }
 
 /** What JSON never shows of an error. Its fields are as the JSON of the line has them; of its causes and members only the code is shown. */

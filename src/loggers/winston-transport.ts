@@ -122,20 +122,32 @@ export class SluiceTransport extends Transport {
     return true
   }
 
-  override _write(info: unknown, encoding: BufferEncoding, callback: () => void): void {
-    const outer = this.#writing
-    this.#writing = info as WinstonInfo
+  override _write(info: unknown, ...rest: [encoding: BufferEncoding, callback: () => void]): void {
+    this.#whileWriting(info, () => super._write(info, ...rest))
+  }
+
+  /** Lines that have waited in the stream. With `logv`, the application takes them together. */
+  override _writev(chunks: { readonly chunk: unknown }[], callback: (error?: null) => void): void {
+    const writeAll = super._writev as (chunks: unknown[], callback: (error?: null) => void) => void
+    if (this.logv !== undefined) {
+      writeAll.call(this, chunks, callback)
+      return
+    }
     try {
-      super._write(info, encoding, callback)
+      for (const each of chunks) this.#whileWriting(each.chunk, () => writeAll.call(this, [each], settled))
     } finally {
-      this.#writing = outer
+      callback(null)
     }
   }
 
-  /** Lines that have waited in the stream, one by one as all others. */
-  override _writev(chunks: { readonly chunk: unknown }[], callback: () => void): void {
-    for (const { chunk } of chunks) this._write(chunk, 'utf8', settled)
-    callback()
+  #whileWriting(info: unknown, write: () => void): void {
+    const outer = this.#writing
+    this.#writing = info as WinstonInfo
+    try {
+      write()
+    } finally {
+      this.#writing = outer
+    }
   }
 
   /** Called by winston for each line. Calls back at once: the line is accepted when it returns. */

@@ -1,4 +1,4 @@
-import { type ErrorLike, isErrorLike } from './error-like.js'
+import { type ErrorLike, isErrorLike, nameOf } from './error-like.js'
 
 type Fields = Record<string, unknown>
 
@@ -13,9 +13,18 @@ export function addErrors(line: Fields, errors: string): ErrorLike | undefined {
   const { '': own, ...ofFields } = JSON.parse(errors) as Fields
   for (const [key, error] of Object.entries(ofFields)) {
     const shown = Object.hasOwn(line, key) ? line[key] : undefined
-    if (typeof shown === 'object' && shown !== null) line[key] = { ...(error as Fields), ...shown }
+    if (isErrorLike(error) && typeof shown === 'object' && shown !== null) line[key] = withShown(error, shown)
   }
   return isErrorLike(own) ? own : undefined
+}
+
+/** An error as its line shows it. A format may have changed its message, which its stack still has: of that stack the frames are left. */
+function withShown(error: ErrorLike, shown: { readonly message?: unknown }): ErrorLike {
+  const { message } = shown
+  const merged = { ...error, ...shown } as ErrorLike
+  if (typeof message !== 'string' || message === error.message || merged.stack !== error.stack) return merged
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^[ \t]+at /.test(line))
+  return { ...merged, stack: [message === '' ? nameOf(error) : `${nameOf(error)}: ${message}`, ...frames].join('\n') }
 }
 
 /**
@@ -28,7 +37,8 @@ export function addErrors(line: Fields, errors: string): ErrorLike | undefined {
 export function takeOwnError(context: Fields, own: ErrorLike | undefined, text: string): ErrorLike | undefined {
   const stack = stackIn(context)
   if (own === undefined && typeof stack !== 'string') return undefined
-  const error = own ?? { message: text, stack: stack as string, cause: context.cause }
+  const laidOut = { message: text, stack: String(stack), cause: context.cause }
+  const error = own === undefined ? laidOut : withShown(own, text === '' ? {} : { message: text })
   for (const key of own === undefined ? ['stack', 'cause'] : ['stack', 'cause', 'errors']) delete context[key]
   return error
 }

@@ -47,17 +47,16 @@ export function pinoHead(line: Fields, { text, names, isOwn }: PinoHeadSetting):
   const first = firstValues(text)
   const firstOf = (key: string): unknown => (first.has(key) ? first.get(key) : line[key])
   const keys = new Set<string>()
-  const take = (key: string) => {
-    if (Object.is(firstOf(key), line[key])) keys.add(key)
+  const take = (key: string | undefined) => {
+    if (key !== undefined && Object.is(firstOf(key), line[key])) keys.add(key)
   }
-
-  const all = Object.keys(line)
-  const levelKey = all.find((key) => isLevel(levelIn(key, firstOf(key)), key, names)) ?? otherLevelKey(line, names)
-  const written = levelKey === undefined ? undefined : levelIn(levelKey, firstOf(levelKey))
-  if (levelKey !== undefined && typeof line[levelKey] !== 'object') take(levelKey)
-  else if (levelKey !== undefined) line[levelKey] = withoutLevel(line[levelKey] as Fields)
+  const levelAt = (key: string) => levelIn(key, firstOf(key), names)
+  const levelKey = Object.keys(line).find((key) => levelAt(key) !== undefined) ?? unknownLevelKey(line, firstOf, names)
+  const written = levelKey === undefined ? undefined : (levelAt(levelKey) ?? firstOf(levelKey))
+  if (levelKey !== 'log') take(levelKey)
+  else if (isFields(line.log) && line.log.level === written) line.log = withoutLevel(line.log)
   const timeKey = pinoTimes.find((key) => timeOf(firstOf(key)) !== undefined)
-  if (timeKey !== undefined) take(timeKey)
+  take(timeKey)
   for (const key of ['pid', 'hostname'] as const) if (line[key] !== undefined && isOwn(key, line[key])) keys.add(key)
 
   const number = typeof written === 'string' ? names.numberOf(written) : (written as number | undefined)
@@ -97,22 +96,24 @@ const winstonTimes = ['timestamp', '@timestamp'] as const
 /** Names of the level with ECS, Google Cloud, Datadog and others. `log` is an object that has it. */
 const levelKeys: ReadonlySet<string> = new Set(['level', 'severity', 'lvl', 'status', 'log.level', 'log'])
 
-function levelIn(key: string, value: unknown): unknown {
-  return key === 'log' && typeof value === 'object' && value !== null ? (value as Fields).level : value
-}
-
-/** Under another name than `level`, a value must be one of the levels: `status` may be that of HTTP. */
-function isLevel(value: unknown, key: string, names: LevelNames): boolean {
-  if (!levelKeys.has(key)) return false
-  if (key === 'level') return typeof value === 'number' || (typeof value === 'string' && value !== '')
-  return names.knows(value) || (typeof value === 'string' && severityOfName(value) !== undefined)
+/** The level that this field says. Under another name than `level`, it must be one of the levels: `status` may be that of HTTP. */
+function levelIn(key: string, value: unknown, names: LevelNames): unknown {
+  if (!levelKeys.has(key)) return undefined
+  if (key === 'level')
+    return typeof value === 'number' || (typeof value === 'string' && value !== '') ? value : undefined
+  const level = key !== 'log' ? value : isFields(value) ? value.level : undefined
+  return names.knows(level) || (typeof level === 'string' && severityOfName(level) !== undefined) ? level : undefined
 }
 
 /** The level under a name that nobody knows. pino writes it first. */
-function otherLevelKey(line: Fields, names: LevelNames): string | undefined {
+function unknownLevelKey(line: Fields, firstOf: (key: string) => unknown, names: LevelNames): string | undefined {
   const isPinos = pinoMarks.some((key) => line[key] !== undefined)
   const [first] = Object.keys(line)
-  return isPinos && first !== undefined && names.knows(line[first]) ? first : undefined
+  return isPinos && first !== undefined && names.knows(firstOf(first)) ? first : undefined
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null
 }
 
 const pinoMarks = ['time', 'pid', 'hostname'] as const
@@ -125,7 +126,7 @@ function withoutLevel({ level: _, ...others }: Fields): Fields | undefined {
 const maxFirst = 16
 const maxFirstChars = 8192
 
-/** The first values of the texts and numbers at the beginning of a line, by key. */
+/** The first values of the fields at the beginning of a line, by key, up to a value that is more than an object of texts and numbers. */
 function firstValues(text: string): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>()
   const start = text.slice(0, maxFirstChars)
@@ -133,13 +134,19 @@ function firstValues(text: string): ReadonlyMap<string, unknown> {
   for (let count = 0; count < maxFirst; count++) {
     const [, key, value] = field.exec(start) ?? []
     if (key === undefined || value === undefined) break
-    const name = key.includes('\\') ? (JSON.parse(`"${key}"`) as string) : key
+    const name = JSON.parse(key) as string
     if (!values.has(name)) values.set(name, parseJson(value))
   }
   return values
 }
 
-const field = /[{,]"((?:[^"\\]|\\.)*)":("(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)(?=[,}])/y
+const field = (() => {
+  const written = String.raw`"(?:[^"\\]|\\.)*"`
+  return new RegExp(
+    String.raw`[{,](${written}):(${written}|-?\d[\d.eE+-]*|true|false|null|\{(?:${written}|[^{}"])*\})(?=[,}])`,
+    'y',
+  )
+})()
 
 /** True for a time in a notation of the application that `timeOf` does not know. */
 function isForPeople(timestamp: unknown): boolean {

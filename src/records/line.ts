@@ -113,7 +113,7 @@ export function fieldsMapper(mapping: LineMapping): FieldsMapper {
   }
 }
 
-const winstonMessages = ['message', '@message', 'msg'] as const
+const winstonMessages = ['message', '@message', 'msg', 'text'] as const
 
 function messageKeysOf({ logger, messageKey = 'msg' }: LineStyle): readonly string[] {
   return logger === 'winston' ? winstonMessages : [messageKey]

@@ -6,9 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { ConfigError } from '../../src/errors/sluice-error.js'
 import { currentGate, levelGate } from '../../src/loggers/level-gate.js'
 import { LevelNames, type Severity } from '../../src/records/level.js'
-import { PinoBytes } from '../../src/records/pino-bytes.js'
-import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
-import { encoder, writtenBody } from '../support/record-bytes.js'
+import { lineMapper } from '../../src/records/line.js'
 
 const values = { trace: 10, debug: 20, info: 30, audit: 35, warn: 40, error: 50, fatal: 60 }
 const names = fc.constantFrom('trace', 'debug', 'info', 'audit', 'warn', 'error', 'fatal', 'silly', 'notice', 'ERROR')
@@ -55,6 +53,14 @@ describe('the gate of a logger', () => {
     ])
   })
 
+  it('lets nothing through at silent, whether the levels of the logger are known or not', () => {
+    for (const known of [values, { ...values, silent: Number.POSITIVE_INFINITY }, undefined]) {
+      const gate = currentGate({ level: 'silent', values: known, report: unreported, overriding: () => undefined })
+      const ofSource = currentGate({ level: 'silent', source: 'SLUICE_LEVEL', values: known, report: unreported })
+      expect([gate({ number: 60, severity: 5 }), ofSource({ number: undefined, severity: 5 })]).toEqual([false, false])
+    }
+  })
+
   it('refuses an unknown level in the option', () => {
     for (const level of ['loud', 'constructor']) {
       expect(() => currentGate({ level, values, report: unreported })).toThrow(ConfigError)
@@ -84,13 +90,7 @@ describe('the levels of a logger with levelComparison DESC', () => {
     expect([5, 35, 99].map((number) => names.severityOf(number))).toEqual([5, 3, 1])
     const mapping = { labels, context: 'json', maxMessageBytes: 1000, timestampUnit: 'ms' } as const
     for (const text of ['{"level":30,"time":1700000000000,"msg":"m"}', '{"level":30,"msg":"m"}', '{"level":30,"a":{}}'])
-      expect(mapPinoLine(pinoMapper(mapping), text, { arrivedAt: 0 })).toMatchObject({
-        fields: { level: 'error' },
-        severity: 4,
-      })
-    const bytes = new PinoBytes(mapping, { tail: encoder.logTail })
-    expect(writtenBody(bytes, Buffer.from('{"level":30,"time":1700000000000,"msg":"m"}'), 0)).toBeDefined()
-    expect(bytes.severity).toBe(4)
+      expect(lineMapper(mapping)(text, { arrivedAt: 0 })).toMatchObject({ fields: { level: 'error' }, severity: 4 })
   })
 
   it('reach sluicePino() from the option level on', () => {

@@ -96,7 +96,11 @@ describe('sluicePino()', () => {
       { redact: ['token', 'user.token'] },
       'order {"user":{"name":"Ann","token":"[Redacted]"},"token":"[Redacted]"}',
     ],
-    ['a path that is every field', { redact: ['*'] }, '[Redacted] {"user":"[Redacted]","token":"[Redacted]"}'],
+    [
+      'a path that is every field',
+      { redact: ['*'], base: null },
+      '[Redacted] {"user":"[Redacted]","token":"[Redacted]"}',
+    ],
     [
       'a path below every field',
       { redact: ['*.token'] },

@@ -1,9 +1,9 @@
 import pino, { type LoggerOptions } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { sluicePinoOptions } from '../../src/loggers/pino-options.js'
-import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
+import { lineMapper } from '../../src/records/line.js'
 
-const map = pinoMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
+const map = lineMapper({ context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' })
 
 /** pino for JavaScript: its types do not allow an error after the message. */
 type LooseLogger = Record<'info' | 'warn' | 'error', (...args: unknown[]) => void>
@@ -17,7 +17,7 @@ function messageOf(log: (logger: LooseLogger) => void, options: LoggerOptions = 
   const lines: string[] = []
   log(pinoLoosely(options, lines))
   expect(lines).toHaveLength(1)
-  return mapPinoLine(map, lines[0]!, { arrivedAt: 0 }).fields.message.replace(/(\\n|\n) {4}at [^\n"]+/g, '')
+  return map(lines[0]!, { arrivedAt: 0 }).fields.message.replace(/(\\n|\n) {4}at [^\n"]+/g, '')
 }
 
 const error = () =>

@@ -5,18 +5,14 @@ import { formatOf, LineMapper } from '../../packages/tools/src/ship/line-mapper.
 import { shippedText } from '../../packages/tools/src/ship/shipment.js'
 import { oneLine } from '../../src/errors/text-of.js'
 import { LineIntake } from '../../src/loggers/line-intake.js'
-import { learnedBase } from '../../src/loggers/pino-logger.js'
 import { sluicePinoOptions } from '../../src/loggers/pino-options.js'
+import { winstonLine as lineOfInfo } from '../../src/loggers/winston-line.js'
 import { nearestName } from '../../src/options/nearest-name.js'
 import { resolve } from '../../src/options/resolve.js'
 import { PipeReader } from '../../src/pipe/pipe-reader.js'
 import { PipeWriter } from '../../src/pipe/pipe-writer.js'
-import { logHead } from '../../src/records/encode.js'
+import { lineMapper } from '../../src/records/line.js'
 import { cutToBytes } from '../../src/records/message.js'
-import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
-import { winstonMapper } from '../../src/records/winston-info.js'
-import { WrittenLines, winstonLineMapper } from '../../src/records/winston-line.js'
-import { shownInfo, textIsWritten } from '../../src/records/winston-output.js'
 import { scanLines } from '../../src/spool/line-scanner.js'
 import { lineMiddle, readSpoolLine, spoolLine } from '../../src/spool/spool-line.js'
 import { adversarialText, adversarialTexts } from '../support/adversarial-texts.js'
@@ -24,25 +20,24 @@ import { superLinear } from '../support/linear-time.js'
 import { pipeOf } from '../support/pipe.js'
 
 const arrivedAt = 1_700_000_000_000
-const LEVEL = Symbol.for('level')
 const MESSAGE = Symbol.for('message')
-const SPLAT = Symbol.for('splat')
 /** Nothing is cut: a bound must not hide slow work. */
 const style = { context: 'json', maxMessageBytes: 2 ** 28, timestampUnit: 'ms' } as const
-const about = { level: 'info', severity: 2, arrivedAt } as const
+const about = { arrivedAt }
 const pinoHead = `"level":30,"time":${arrivedAt},"pid":1,"hostname":"h"`
 
 type Take = (text: string) => unknown
 
-const pino = pinoMapper(style)
-const logfmt = pinoMapper({ ...style, context: 'logfmt' })
-const cut = pinoMapper({ ...style, maxMessageBytes: 32_768 })
-const pinoLine = (line: string, map = pino) =>
-  logHead(mapPinoLine(map, line, { arrivedAt, isBase: learnedBase() }).fields)
-const winston = winstonMapper(style)
-const winstonLine = winstonLineMapper(style)
-const winstonInfo = (fields: object) =>
-  logHead(winston({ message: 'm', [LEVEL]: 'info', ...fields }, { arrivedAt, untouched: true }).fields)
+const pino = lineMapper(style)
+const logfmt = lineMapper({ ...style, context: 'logfmt' })
+const cut = lineMapper({ ...style, maxMessageBytes: 32_768 })
+const pinoLine = (line: string, map = pino) => JSON.stringify(map(line, about).fields)
+const winston = lineMapper({ ...style, logger: 'winston', level: 'info' })
+const winstonLine = (line: string, errors?: string) => JSON.stringify(winston(line, { ...about, errors }).fields)
+const winstonInfo = (fields: object) => {
+  const { text, errors } = lineOfInfo({ message: 'm', ...fields }, { maxChars: 2 ** 28, redactor: undefined })
+  return winstonLine(text, errors)
+}
 const shipped = new LineMapper({ ...style, machineName: 'h' })
 const spoolMiddle = lineMiddle({ kind: 'logs', bucket: 'b', severity: 2 })
 
@@ -71,9 +66,9 @@ const ways: Readonly<Record<string, Take>> = {
   'a message of winston': (text) => winstonInfo({ message: text }),
   'a coloured message of winston': (text) => winstonInfo({ level: '\u001b[31minfo', message: text }),
   'a time of winston': (text) => winstonInfo({ timestamp: text }),
-  'a level of winston': (text) => winstonInfo({ [LEVEL]: text, level: text }),
+  'a level of winston': (text) => winstonInfo({ level: text }),
   'a field of winston': (text) => winstonInfo({ [text]: text }),
-  'an error of winston': (text) => winstonInfo({ err: errorWith(text), [SPLAT]: [errorWith(text)] }),
+  'an error of winston': (text) => winstonInfo({ err: errorWith(text) }),
   'an error of winston that is coloured': (text) =>
     winstonInfo({ level: '\u001b[31minfo', message: text, stack: text }),
   'an error whose message has changed': (text) => winstonInfo({ err: errorWith(`Error: ${text}${text}`, `x${text}`) }),
@@ -81,18 +76,10 @@ const ways: Readonly<Record<string, Take>> = {
     winstonInfo({
       err: errorWith(text + text, `${text.slice(0, text.length / 2)}\u0001${text.slice(text.length / 2)}`),
     }),
-  'many arguments of winston': (text) =>
-    winstonInfo({ message: text, [SPLAT]: text.slice(0, text.length / 8).split('') }),
-  'a line of winston’s json': (text) =>
-    winstonLine(`{"level":"info","message":${json(text)},"a":${json(text)}}`, about),
-  'a time in a line of winston’s json': (text) => winstonLine(`{"timestamp":${json(text)},"message":"m"}`, about),
-  'what winston’s json has written': (text) =>
-    new WrittenLines().of({ message: text, [LEVEL]: 'info', [MESSAGE]: json(text), [SPLAT]: [{ a: 1 }] }, false),
-  'an error of winston whose JSON has been written': (text) => {
-    const line = { err: errorWith(text, text), [LEVEL]: 'info', [MESSAGE]: `{"message":${json(text)},"err":{}}` }
-    textIsWritten(line, true)
-    return winstonInfo(shownInfo(line, undefined))
-  },
+  'a line of winston’s json': (text) => winstonLine(`{"level":"info","message":${json(text)},"a":${json(text)}}`),
+  'a time in a line of winston’s json': (text) => winstonLine(`{"timestamp":${json(text)},"message":"m"}`),
+  'an error of winston whose JSON has been written': (text) =>
+    winstonInfo({ err: errorWith(text, text), [MESSAGE]: `{"message":${json(text)},"err":{}}` }),
   'a message that is cut': (text) => cutToBytes(text, 1000),
   'an argument of pino with sluicePinoOptions': (text) => {
     const { formatters } = sluicePinoOptions({})
@@ -142,7 +129,7 @@ const pipeReader = new PipeReader(pipe)
 function throughPipe(text: string): void {
   let taken = 0
   const sink = { taken: () => taken, value() {}, keyed() {}, text: () => taken++, unreadable() {} }
-  pipeWriter.text({ kind: 'log', severity: 2, marks: 0, time: 0, style: 0 }, text)
+  pipeWriter.text({ kind: 'line', severity: 2, marks: 0, time: 0, style: 0 }, text)
   do pipeReader.take(sink, Number.POSITIVE_INFINITY)
   while (!pipeWriter.push(0) || pipeWriter.bytes > 0)
   if (taken !== 1) throw new Error('the line did not come')

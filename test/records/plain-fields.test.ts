@@ -1,15 +1,14 @@
-import { hostname } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { learnedBase } from '../../src/loggers/pino-logger.js'
-import { mapPinoLine, pinoMapper } from '../../src/records/pino-line.js'
-import { winstonLineMapper } from '../../src/records/winston-line.js'
+import { type LineMapping, lineMapper } from '../../src/records/line.js'
+import { plainLineReader } from '../../src/records/plain-line.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 const mapping = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const
+const about = { arrivedAt: 0 }
 const mebibyte = 1_048_576
 
 /** A line that is cut out of a long piece of text, as readers of streams do. */
@@ -41,26 +40,22 @@ const growing = Array.from({ length: 24 }, (_, count) => {
 }).flat()
 
 describe('the memory that mapped lines hold', () => {
-  it('does not hold on to the text that lines of pino came in', () => {
-    const { parsed, plain } = pinoMapper(mapping)
-    const isBase = learnedBase()
-    const base = `"pid":${process.pid},"hostname":"${hostname()}","name":"a-shop-with-a-long-name"`
-    const lines = growing.map((fields, number) => `{"level":30,"time":${1e12 + number},${base}${fields},"msg":"m"}`)
-    const map = (line: string) => mapPinoLine({ parsed, plain }, line, { arrivedAt: 0, isBase })
-    expect(plain(lines.at(-1)!, isBase)).toBeDefined()
-    expect(heldAfter(lines, map)).toBeLessThan(8)
-  })
-
-  it('does not hold on to the text that names of loggers came in', () => {
-    const bases = Array.from({ length: 10 }, learnedBase)
-    const lines = bases.map((_, number) => `name-of-logger-${number}`)
-    expect(heldAfter(lines, (line) => bases[Number(line.slice(15))]!('name', line))).toBeLessThan(8)
-  })
-
-  it('does not hold on to the text that lines of winston came in', () => {
-    const map = winstonLineMapper(mapping)
-    const about = { level: 'info', severity: 2, arrivedAt: 0 } as const
-    const lines = growing.map((fields) => `{"level":"info"${fields},"message":"m"}`)
+  it.each<[string, LineMapping, (fields: string, number: number) => string]>([
+    [
+      'pino',
+      mapping,
+      (fields, number) =>
+        `{"level":30,"time":${1e12 + number},"pid":${number},"hostname":"a-host-with-a-long-name-${number}"${fields},"msg":"m"}`,
+    ],
+    [
+      'winston',
+      { ...mapping, logger: 'winston', level: 'info' },
+      (fields) => `{"level":"info"${fields},"message":"m"}`,
+    ],
+  ])('does not hold on to the text that lines of %s came in', (_, style, lineOf) => {
+    const lines = growing.map(lineOf)
+    const map = lineMapper(style)
+    expect(plainLineReader(style)(lines.at(-1)!, about)).toBeDefined()
     expect(heldAfter(lines, (line) => map(line, about))).toBeLessThan(8)
   })
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { IsBase, PinoMapping } from '../../src/records/pino-line.js'
+import type { LineMapping } from '../../src/records/line.js'
 import { eventFields, redactors, scalarsOfLines } from './plain-lines.js'
 
 /** Time of most lines, in milliseconds. */
@@ -13,10 +13,11 @@ const keys = fc.oneof(
     arbitrary: fc.constantFrom('a', 'b', 'orderId', 'msg', 'message', 'err', 'error', 'severity', '', '\ufffd'),
   },
   fc.constantFrom('level', 'time', 'pid', 'hostname', 'name', 'eventId', '__proto__', 'toJSON', '0', '17', '-1', '01'),
+  fc.constantFrom('lvl', 'status', 'log', 'log.level', 'timestamp', '@timestamp'),
   fc.string({ unit: 'grapheme' }),
   fc.string(),
 )
-export const pinoFields = fc.array(
+const pinoFields = fc.array(
   fc.oneof(
     {
       weight: 9,
@@ -43,7 +44,7 @@ const times = fc.constantFrom(
   '0x123456789ab',
   '1e12         ',
 )
-export const pinoHeads = fc.oneof(
+const pinoHeads = fc.oneof(
   { weight: 4, arbitrary: fc.constant(pinoHead) },
   fc.constantFrom(
     `{"level":30,"time":${time}`,
@@ -60,16 +61,16 @@ const ends = fc.oneof({ weight: 8, arbitrary: fc.constant('}') }, fc.constantFro
 export const pinoLines = fc
   .tuple(pinoHeads, pinoFields, ends)
   .map(([start, all, end]) => start + all.map(([key, value]) => `,"${key}":${value}`).join('') + end)
-export const pinoMappings: fc.Arbitrary<PinoMapping> = fc.record({
+export const pinoMappings: fc.Arbitrary<LineMapping> = fc.record({
   context: fc.constantFrom('json', 'logfmt', 'none'),
   maxMessageBytes: fc.constantFrom(256, 32_768),
   timestampUnit: fc.constantFrom('ms', 's'),
   redactor: redactors,
-  messageKey: fc.constantFrom('msg', 'message', 'err', 'eventId', 'name', '7', '\ud800'),
+  messageKey: fc.constantFrom('msg', 'message', 'err', 'eventId', 'name', 'time', '7', '\ud800'),
+  isOwn: fc.constantFrom(
+    () => true,
+    () => false,
+    (key) => key === 'pid',
+    (key, value) => key === 'hostname' && value === 'h',
+  ),
 })
-export const bases = fc.constantFrom<IsBase>(
-  () => true,
-  () => false,
-  (key, value) => key !== 'name' || value === undefined,
-  (key) => key !== 'hostname',
-)

@@ -135,8 +135,7 @@ describe('records on disk for which there is no room in memory, in a lane that s
     async (of) => {
       const { clock, sender, delivery, value } = setUpSmall()
       const log = of === 'adopted' ? delivery.adoptedLog(0, 2) : delivery.lanes[0]!.logs.of(2)
-      log.room(3).memory.write('one')
-      log.append(3, 1000, 0, 'none')
+      log.append({ body: 'one', bytes: 3 }, 1000, 'none')
       for (const segment of log.segments()) log.evict(segment)
       sender.latencyMs = 20_000
       for (let number = 0; number < 8; number++) value(`value ${number}`)

@@ -123,13 +123,11 @@ export class World {
     readonly key: string
   }): void {
     const lane = this.lanes[index]!
-    const body = Buffer.from(`${key}{"n":${this.#sequence}}`)
-    const log = lane.logs.of(severity)
-    const room = log.room(body.length)
-    body.copy(room.memory, room.at)
+    const body = `{"n":${this.#sequence}}`
+    const bytes = body.length
     const sequence = this.#sequence++
-    if (this.#bounds.makeRoom({ severity, bytes: body.length })) {
-      log.append(body.length - key.length, sequence, key.length, 'none')
+    if (this.#bounds.makeRoom({ severity, bytes: bytes + key.length })) {
+      lane.logs.of(severity).append({ body, bytes, key }, sequence, 'none')
     } else this.#book.move(index, 'none', 'queue-full', 1, 0)
     for (const each of [lane, ...this.#shed]) this.step({ type: 'came', lane: each })
     this.#shed.clear()
@@ -140,8 +138,7 @@ export class World {
     const [lane] = this.lanes
     const log = lane!.adopted.of(2)
     for (let each = 0; each < count; each++) {
-      log.room(2)
-      log.append(2, this.#sequence++, 0, 'adopted')
+      log.append({ body: '{}', bytes: 2 }, this.#sequence++, 'adopted')
     }
     this.step({ type: 'came', lane: lane! })
   }

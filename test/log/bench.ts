@@ -26,9 +26,7 @@ export class Bench {
   }
 
   append(body: string, sequence = this.#sequence++, key = ''): void {
-    const { memory, at } = this.log.room(body.length + key.length)
-    memory.write(key + body, at, 'latin1')
-    this.log.append(body.length, sequence, key.length, 'none')
+    this.log.append({ body, bytes: body.length, key }, sequence, 'none')
   }
 
   take(most = infinity): Batch {

@@ -24,10 +24,8 @@ function start(limits: { maxQueueRecords: number; maxQueueBytes: number }, backi
   const log = (lane: number, severity: Severity) => new RecordLog({ lane, severity, ledger, bounds, backing })
   let sequence = 0
   const append = (to: RecordLog, bytes: number) => {
-    to.room(bytes)
-    const { severity } = to
-    if (!bounds.makeRoom({ severity, bytes })) return false
-    to.append(bytes, sequence++, 0, 'none')
+    if (!bounds.makeRoom({ severity: to.severity, bytes })) return false
+    to.append({ body: 'x'.repeat(bytes), bytes }, sequence++, 'none')
     return true
   }
   /** Records wait that failed where others were taken. */
@@ -88,8 +86,7 @@ describe('the bounds of memory', () => {
     const { bounds, log, ledger } = start({ maxQueueRecords: 100, maxQueueBytes: 1000 })
     const all = log(0, 0)
     for (let sequence = 0; sequence < 4; sequence++) {
-      all.room(250)
-      all.append(250, sequence * 2 ** 33, 0, 'none')
+      all.append({ body: 'x'.repeat(250), bytes: 250 }, sequence * 2 ** 33, 'none')
     }
     bounds.makeRoom({ severity: 0, bytes: 1 })
     expect([bounds.bytes, ledger.read().spooled]).toEqual([750, 1])

@@ -151,8 +151,9 @@ describe('a log', () => {
   it('takes a record that is in memory, however full that is, and stays in its segment where another one does not fit', () => {
     const bench = new Bench(noBacking, 100)
     bench.append('a'.repeat(90))
-    bench.log.room(60)
     expect([bench.take().length, bench.segments.length]).toEqual([1, 1])
+    bench.append('b'.repeat(60))
+    expect([bench.lost, bench.segments.length]).toEqual([['1 of 0: queue-full'], 1])
   })
 
   it('fills a segment to its last byte, and begins another one as small as the first', () => {
@@ -161,9 +162,6 @@ describe('a log', () => {
     bench.append('b', 2 ** 33)
     expect(bench.segments.map(({ memory }) => memory.length)).toEqual([1, 8192])
     const other = new Bench()
-    other.log.room(10)
-    other.log.room(2 * fullBytes)
-    expect(other.segments.length).toBe(1)
     for (const letter of ['x', 'y', 'z']) other.append(letter.repeat(fullBytes / 2))
     expect(other.segments.map(({ count }) => count)).toEqual([2, 1])
   })
@@ -176,17 +174,6 @@ describe('a log', () => {
     expect([first!.keyLengths, second!.states.length]).toEqual([undefined, 100])
     bench.append('c', 2 ** 33 + 1, 'key')
     expect([first!.keyLengths, second!.keyLengths?.slice(0, 2)]).toEqual([undefined, Uint8Array.of(0, 3)])
-  })
-
-  it('keeps a body that is written while all other records of its segment go', () => {
-    const bench = new Bench()
-    for (let number = 0; number < 200; number++) bench.append('x'.repeat(1000))
-    const batch = bench.take()
-    const { memory, at } = bench.log.room(3)
-    memory.write('new', at)
-    bench.settle(batch)
-    bench.log.append(3, 200, 0, 'none')
-    expect(bodies(bench.take())).toEqual(['new'])
   })
 
   it('copies no record in flight, nor what goes out next', () => {
@@ -274,23 +261,28 @@ describe('a log', () => {
   })
 
   it('keeps its memory while a body fits into it, and no memory that was made for one large record', () => {
-    const { log } = new Bench()
-    const room = (bytes: number) => log.room(bytes).memory
-    const small = room(8192)
-    expect([small.length, room(10) === small, room(8192) === small]).toEqual([8192, true, true])
-    const full = room(fullBytes)
-    expect([full.length, room(10) === full]).toEqual([fullBytes, true])
-    const large = room(2 * fullBytes)
-    expect([large.length, room(fullBytes + 1) === large]).toEqual([2 * fullBytes, true])
-    expect(room(fullBytes).length).toBe(fullBytes)
+    const bench = new Bench()
+    /** The memory in which a body of this size stood, which is gone then. */
+    const memoryOf = (bytes: number) => {
+      bench.append('x'.repeat(bytes))
+      const { memory } = bench.segments.at(-1)!
+      bench.settle(bench.take())
+      return memory
+    }
+    const small = memoryOf(8192)
+    expect([small.length, memoryOf(10) === small, memoryOf(8192) === small]).toEqual([8192, true, true])
+    const full = memoryOf(fullBytes)
+    expect([full.length, memoryOf(10) === full]).toEqual([fullBytes, true])
+    expect(memoryOf(2 * fullBytes).length).toBe(2 * fullBytes)
+    expect(memoryOf(fullBytes).length).toBe(fullBytes)
   })
 
   it('leaves four memories of full size at most to other logs', () => {
-    const fill = (bench: Bench) => bench.log.room(fullBytes).memory
-    const rest = (bench: Bench) => {
-      bench.append('x')
-      bench.settle(bench.take())
+    const fill = (bench: Bench) => {
+      bench.append('x'.repeat(fullBytes))
+      return bench.segments.at(-1)!.memory
     }
+    const rest = (bench: Bench) => bench.settle(bench.take())
     // Those that are left from elsewhere.
     const benches = Array.from({ length: 10 }, () => new Bench())
     const memories = benches.map(fill)

@@ -48,13 +48,11 @@ export class Logs implements SpoolOwner {
 
   /** Accept a record with such a text. */
   keep(message: string, { severity = 2, key = '' }: { severity?: Severity; key?: string } = {}): Ref {
-    const body = Buffer.from(key + JSON.stringify({ message }))
-    const bytes = body.length - key.length
+    const body = JSON.stringify({ message })
+    const bytes = Buffer.byteLength(body)
     const log = this.#logOf(this.#own, severity === 6 ? 1 : 0, severity)
-    this.#bounds.makeRoom({ severity, bytes: body.length })
-    log.room(body.length)
-    body.copy(log.staged.memory, log.staged.at)
-    log.append(bytes, this.#sequence++, key.length, 'none')
+    this.#bounds.makeRoom({ severity, bytes: bytes + key.length })
+    log.append({ body, bytes, key }, this.#sequence++, 'none')
     const segment = [...log.segments()].at(-1)!
     return { segment, index: segment.count - 1 }
   }

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { warning } from '../../src/engine/record-writer.js'
 import { delivered, FaultServer } from '../support/fault-server.js'
 import { startHandOff } from '../support/hand-off.js'
 import { settle } from '../support/virtual-clock.js'
@@ -106,9 +105,8 @@ describe('a hand-off for which no worker can be started', () => {
     log('a line')
     engine.value(1, 0)
     engine.keyedValue({ eventId: 1, milliseconds: 0, key: 'k' })
-    engine.log(warning('mapped', engine.options))
-    engine.winstonLine('{"message":"a line"}', { level: 'info', severity: 2, arrivedAt: 0 })
-    expect(accepted).toHaveBeenCalledTimes(5)
+    engine.unmapped(new Error('a line that cannot be read'))
+    expect(accepted).toHaveBeenCalledTimes(4)
     await engine.close()
   })
 
@@ -125,11 +123,11 @@ describe('a hand-off for which no worker can be started', () => {
   it('takes records of every kind from then on', async () => {
     const { thread, engine } = startHandOff({ url: server.url, up: false })
     thread.forbid()
-    engine.log(warning('mapped', engine.options))
-    engine.winstonLine('{"message":"of winston"}', { level: 'info', severity: 2, arrivedAt: 0 })
+    engine.unmapped(new Error('a line that cannot be read'))
+    engine.line('{"message":"of winston"}', { style: { logger: 'winston', level: 'info' }, severity: 2, arrivedAt: 0 })
     expect(await engine.flush()).toMatchObject({ accepted: 2, delivered: 2 })
     const messages = server.taken.map((body) => (JSON.parse(body) as { message: string }).message)
-    expect(messages.sort()).toEqual(['mapped', 'of winston'])
+    expect(messages.sort()).toEqual(['of winston', 'sluice: a line could not be read'])
   })
 
   it('asks for no worker at the end of the process, and takes no longer than it may', () => {

@@ -257,7 +257,7 @@ describe('what a hand-off says', () => {
     expect(engine.closed).toBe(true)
     log('late')
     engine.value(1, 0)
-    engine.winstonLine('{}', { level: 'info', severity: 2, arrivedAt: 0 })
+    engine.line('{}', { style: {}, severity: 2, arrivedAt: 0 })
     await serve()
     const { lanes } = await closing
     expect(lanes.map(({ dropped }) => dropped.closed)).toEqual([2, 1])

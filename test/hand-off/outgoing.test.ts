@@ -5,6 +5,7 @@ import { LedgerBook } from '../../src/delivery/ledger-book.js'
 import type { Reporter } from '../../src/diagnostics/reporter.js'
 import { HandOffAccount } from '../../src/hand-off/account.js'
 import { Outgoing, refusal } from '../../src/hand-off/outgoing.js'
+import type { TextHead } from '../../src/pipe/frame.js'
 import { type FrameSink, PipeReader } from '../../src/pipe/pipe-reader.js'
 import type { Severity } from '../../src/records/level.js'
 import { calledBells, DirectBell } from '../support/bells.js'
@@ -32,14 +33,22 @@ class CountedBell extends DirectBell {
   }
 }
 
+/** Does not note the styles of loggers. */
+class RecordSink extends NotingSink {
+  override text(head: TextHead, memory: Buffer, from: number, end: number): void {
+    if (head.kind !== 'style') super.text(head, memory, from, end)
+  }
+}
+
 interface Setting {
+  readonly sink?: NotingSink
   readonly maxBytes?: number
   readonly ringBytes?: number
   readonly accepted?: () => boolean
   readonly bells?: { readonly bell: DirectBell; readonly room: DirectBell }
 }
 
-function setUp({ maxBytes = 1_000_000, ringBytes, accepted, bells }: Setting = {}) {
+function setUp({ maxBytes = 1_000_000, ringBytes, accepted, bells, sink = new RecordSink() }: Setting = {}) {
   const clock = new VirtualClock()
   const dropped: string[] = []
   const reporter = {
@@ -60,7 +69,6 @@ function setUp({ maxBytes = 1_000_000, ringBytes, accepted, bells }: Setting = {
     handedOver: () => void state.handedOver++,
     accepted,
   })
-  const sink = new NotingSink()
   const reader = new PipeReader(pipe, used)
   /** What the reader gets, of all that it sees. */
   const taken = (mostBytes = everything) => {
@@ -70,8 +78,9 @@ function setUp({ maxBytes = 1_000_000, ringBytes, accepted, bells }: Setting = {
   /** Texts of lines, and numbers of values. */
   const seen = (mostBytes?: number) =>
     taken(mostBytes).map((sent) => (sent.kind === 'text' ? sent.text : sent.kind === 'unreadable' ? '?' : sent.eventId))
+  const style = {}
   const line = (text: string, severity: Severity = 2) =>
-    outgoing.winstonLine(text, { level: '', severity, arrivedAt: 0, below: false })
+    outgoing.line(text, { style, severity, arrivedAt: 0, below: false })
   return { clock, dropped, account, room, state, outgoing, pipe, reader, sink, taken, seen, line }
 }
 
@@ -132,10 +141,10 @@ describe('what goes out', () => {
     expect(state.handedOver).toBe(2)
   })
 
-  it('is counted in the lanes of its kinds, lines that are left out, too', () => {
+  it('is counted in the lanes of its kinds', () => {
     const { account, outgoing, line } = setUp()
     line('a')
-    outgoing.log({ fields: { timeStamp: 1, level: 'info', message: '' }, severity: 2, sampledOut: true })
+    line('b')
     outgoing.value(1, 5)
     outgoing.value(1, 5)
     outgoing.keyedValue({ eventId: 2, milliseconds: 5, key: 'k' })
@@ -187,18 +196,18 @@ describe('what goes out', () => {
   })
 
   it('has the style of a logger before its first line, once for each logger', async () => {
-    const { outgoing, taken } = setUp()
+    const { outgoing, taken } = setUp({ sink: new NotingSink() })
     const styles = [{ messageKey: 'm' }, { messageKey: 'text' }] as const
     const about = { severity: 2, arrivedAt: 5 } as const
-    for (const style of [styles[0], styles[1], styles[0]]) outgoing.pinoLine('{}', { style, ...about })
+    for (const style of [styles[0], styles[1], styles[0]]) outgoing.line('{}', { style, ...about })
     await settle()
     const got = taken().map((sent) => (sent.kind === 'text' ? [sent.head.kind, sent.head.style, sent.text] : sent))
     expect(got).toEqual([
       ['style', 0, '{"messageKey":"m"}'],
-      ['pino', 0, '{}'],
+      ['line', 0, '{}'],
       ['style', 1, '{"messageKey":"text"}'],
-      ['pino', 1, '{}'],
-      ['pino', 0, '{}'],
+      ['line', 1, '{}'],
+      ['line', 0, '{}'],
     ])
     expect(outgoing.styles).toEqual(styles.map((style) => JSON.stringify(style)))
   })
@@ -207,15 +216,17 @@ describe('what goes out', () => {
 describe('the room for what goes out', () => {
   /** A line whose frame has 1000 bytes. */
   const thousand = 'x'.repeat(980)
+  /** The frame of the style that comes before the first line. */
+  const styleBytes = 24
 
   it.each([
     ['lines below error', 3, 8],
     ['lines from error on', 4, 9],
   ] as const)('may be filled by %s to their share', (_, severity, most) => {
-    const { account, dropped, outgoing, line } = setUp({ maxBytes: 10_000 })
+    const { account, dropped, outgoing, line } = setUp({ maxBytes: 10_030 })
     for (let each = 0; each < most; each++) line(thousand, severity)
     expect(dropped).toEqual([])
-    expect(outgoing.bytes).toBe(most * 1000)
+    expect(outgoing.bytes).toBe(styleBytes + most * 1000)
     line(thousand, severity)
     line('y', severity)
     expect(dropped).toEqual(['logs hand-off-full', 'logs hand-off-full'])
@@ -224,12 +235,12 @@ describe('the room for what goes out', () => {
   })
 
   it('is kept for errors beyond other lines, and for values beyond errors', () => {
-    const { dropped, outgoing, line } = setUp({ maxBytes: 10_000 })
+    const { dropped, outgoing, line } = setUp({ maxBytes: 10_030 })
     for (let each = 0; each < 9; each++) line(thousand, 2)
     for (let each = 0; each < 2; each++) line(thousand, 4)
     expect(dropped).toEqual(['logs hand-off-full', 'logs hand-off-full'])
     for (let eventId = 0; eventId < 50; eventId++) outgoing.value(eventId, 1)
-    expect(outgoing.bytes).toBe(9000 + 41 * 24)
+    expect(outgoing.bytes).toBe(styleBytes + 9000 + 41 * 24)
     expect(dropped.slice(2)).toEqual(new Array(9).fill('values hand-off-full'))
   })
 
@@ -242,7 +253,7 @@ describe('the room for what goes out', () => {
   })
 
   it('is there again as far as the worker has taken records, in the middle of a turn, too', () => {
-    const { dropped, outgoing, seen, line } = setUp({ maxBytes: 10_000 })
+    const { dropped, outgoing, seen, line } = setUp({ maxBytes: 10_030 })
     for (let each = 0; each < 9; each++) line(thousand)
     expect(dropped).toHaveLength(1)
     outgoing.handOver()
@@ -315,7 +326,7 @@ describe('a record at which a worker stops', () => {
 
   it('may be no record, but the style of a logger', () => {
     const { outgoing, reader, seen, sink } = setUp()
-    outgoing.pinoLine('{}', { style: {}, severity: 2, arrivedAt: 1 })
+    outgoing.line('{}', { style: {}, severity: 2, arrivedAt: 1 })
     outgoing.handOver()
     expect(() => reader.take(dyingSink(sink), everything)).toThrow(Death)
     expect(outgoing.giveUpLine(sink)).toBe(undefined)
@@ -354,10 +365,8 @@ describe('all that no worker takes', () => {
     const sink = refusal((kind) => void refused.push(kind))
     sink.value(1, 1)
     sink.keyedValue({ eventId: 1, milliseconds: 1, key: 'k' })
-    sink.log({ fields: { timeStamp: 1, level: 'info', message: '' }, severity: 2 })
-    sink.winstonLine('{}', { level: 'info', severity: 2, arrivedAt: 1 })
-    sink.pinoLine('{}', { style: {}, severity: 2, arrivedAt: 1 })
-    expect(refused).toEqual(['values', 'values', 'logs', 'logs', 'logs'])
+    sink.line('{}', { style: {}, severity: 2, arrivedAt: 1 })
+    expect(refused).toEqual(['values', 'values', 'logs'])
   })
 })
 

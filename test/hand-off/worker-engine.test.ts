@@ -105,7 +105,7 @@ const events = () => server.taken.map((body) => (JSON.parse(body) as { eventId: 
 describe('an engine in the worker', () => {
   it('takes the records that came before it was opened, and answers the drain that waits for them', async () => {
     const { answered, ask, book, open, track, whenAnswered, writer } = start({ styles: ['{"messageKey":"text"}'] })
-    writer.text({ kind: 'pino', severity: 2, marks: 0, time: 0, style: 0 }, '{"level":30,"text":"hello"}')
+    writer.text({ kind: 'line', severity: 2, marks: 0, time: 0, style: 0 }, '{"level":30,"text":"hello"}')
     track(1001)
     const drain = ask('flush', 5000, 2)
     open()

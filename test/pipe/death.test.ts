@@ -30,7 +30,7 @@ function dieAt(number: number, work: () => void): boolean {
   }
 }
 
-const head: TextHead = { kind: 'pino', severity: 2, marks: 0, time: 1, style: 0 }
+const head: TextHead = { kind: 'line', severity: 2, marks: 0, time: 1, style: 0 }
 const few: readonly Sent[] = [
   { kind: 'value', eventId: 1001, ms: 1 },
   { kind: 'text', head, text: 'é€' },

@@ -6,7 +6,7 @@ import { PipeWriter } from '../../src/pipe/pipe-writer.js'
 import { DirectBell } from '../support/bells.js'
 import { NotingSink, pipeOf, texts } from '../support/pipe.js'
 
-const pino: TextHead = { kind: 'pino', severity: 2, marks: 0, time: 1, style: 0 }
+const head: TextHead = { kind: 'line', severity: 2, marks: 0, time: 1, style: 0 }
 
 describe('a pipe within one thread, whose bells are calls', () => {
   it('gives all to the reader, as it has room', () => {
@@ -24,7 +24,7 @@ describe('a pipe within one thread, whose bells are calls', () => {
       isLooking = false
     })
     const text = fc.sample(texts(5000), { numRuns: 300, seed: 1 })
-    for (const line of text) writer.text(pino, line)
+    for (const line of text) writer.text(head, line)
     while (!writer.push(0)) expect(writer.waits).toBe(true)
     const lines = sink.got.flatMap((got) => (got.kind === 'text' ? [got.text] : []))
     expect(lines).toEqual(text.map((line) => line.toWellFormed()))
@@ -38,7 +38,7 @@ describe('a pipe within one thread, whose bells are calls', () => {
     const sent: number[] = []
     const send = (style: number, length: number) => {
       sent.push(style)
-      writer.text({ ...pino, style }, 'x'.repeat(length))
+      writer.text({ ...head, style }, 'x'.repeat(length))
     }
     let isCalled = false
     bells.bell.heard(() => {

@@ -7,8 +7,8 @@ import { PipeWriter } from '../../src/pipe/pipe-writer.js'
 import { runs } from '../support/full.js'
 import { bytesOf, frames, NotingSink, pipeOf, received, type Sent, write } from '../support/pipe.js'
 
-const pino: TextHead = { kind: 'pino', severity: 2, marks: 0, time: 1, style: 0 }
-const lineOf = (text: string): Sent => ({ kind: 'text', head: pino, text })
+const head: TextHead = { kind: 'line', severity: 2, marks: 0, time: 1, style: 0 }
+const lineOf = (text: string): Sent => ({ kind: 'text', head, text })
 
 /** Both ends of a pipe in this thread, and all that should come out of it. */
 class World {
@@ -140,7 +140,7 @@ describe('a pipe', () => {
 
   it('publishes lines by itself when 32 KiB are not published', () => {
     const world = new World()
-    const head = { kind: 'pino', severity: 2, marks: 0, time: 1, style: 0 } as const
+    const head = { kind: 'line', severity: 2, marks: 0, time: 1, style: 0 } as const
     const write = (count: number) => {
       for (let line = 0; line < count; line++) world.write({ kind: 'text', head, text: 'x'.repeat(1000) })
     }

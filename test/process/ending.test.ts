@@ -62,17 +62,6 @@ describe('a natural end', () => {
     expect(engine.isEnding).toBe(true)
   })
 
-  it('takes a quarter longer at most for the record that counts repeated lines', async () => {
-    const engine = registered({ repeat: { most: 1, windowMs: 60_000 } })
-    engine.accept()
-    engine.suppressRepeated()
-    for (let round = 0; round < 3; round++) await beforeExit()
-    expect(engine.drains).toEqual([
-      ['park', 1000],
-      ['park', expect.closeTo(250, -2)],
-    ])
-  })
-
   it('waits for nothing at the exit that had its time before, and reports it', async () => {
     const engine = registered()
     engine.accept(2)

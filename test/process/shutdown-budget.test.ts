@@ -62,14 +62,6 @@ describe('before the end of the process', () => {
     expect(budget.remaining(engine)).toBe(4000)
   })
 
-  it('a quarter is left for records that came during a drain that adds some itself, and nothing where none came', () => {
-    const [engine, other] = [engineWith(1), engineWith(1)]
-    for (const each of [engine, other]) budget.grant(each)
-    engine.counts.accepted++
-    for (const each of [engine, other]) budget.spend(each, { adds: true })
-    expect([budget.remaining(engine), budget.remaining(other)]).toEqual([1000, 0])
-  })
-
   it('a grant with a time of its own takes the place of the one before', () => {
     const engine = engineWith(1)
     budget.grant(engine)

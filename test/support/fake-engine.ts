@@ -16,8 +16,6 @@ export class FakeEngine implements RegisteredEngine {
   /** True when a drain delivers everything at once. */
   delivers = false
   closed = false
-  /** True while lines were left out that no record counts: the next park adds that record. */
-  #hasRepeats = false
   isEnding = false
 
   constructor(options: Partial<RegisteredEngine['options']> = {}, { parksElsewhere = false } = {}) {
@@ -45,12 +43,6 @@ export class FakeEngine implements RegisteredEngine {
     for (let left = count; left > 0; left--) this.#book.move(0, 'none', 'queued', 1, 1)
   }
 
-  /** Leave out a line as it repeats others. */
-  suppressRepeated(): void {
-    this.#book.move(0, 'none', 'repeated', 1, 0)
-    this.#hasRepeats = true
-  }
-
   deliver(): void {
     for (let left = this.stats().queued; left > 0; left--) {
       this.#book.move(0, 'queued', 'inFlight', 1, 0)
@@ -63,8 +55,6 @@ export class FakeEngine implements RegisteredEngine {
   }
 
   park(time?: { timeoutMs?: number | undefined }): Promise<Ledger> {
-    if (this.#hasRepeats) this.accept()
-    this.#hasRepeats = false
     return this.#drain('park', time?.timeoutMs)
   }
 

@@ -117,7 +117,7 @@ class HostedEngine implements FrameSink {
 
   text({ kind, style }: TextHead, memory: Buffer, from: number, end: number): void {
     if (kind === 'style') this.#styles.add(style)
-    else if (kind === 'pino' && !this.#styles.has(style)) throw new Error(`nobody has told the style ${style}`)
+    else if (kind === 'line' && !this.#styles.has(style)) throw new Error(`nobody has told the style ${style}`)
     else this.#count('logs', memory.toString('utf8', from, end))
   }
 

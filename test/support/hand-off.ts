@@ -56,7 +56,7 @@ export function startHandOff(setting: Setting = {}) {
     ...(pipeBytes === undefined ? {} : { pipeBytes }),
   })
   const log = (text: string, severity: 2 | 4 = 2) =>
-    engine.pinoLine(JSON.stringify({ msg: text }), { style, severity, arrivedAt: 0 })
+    engine.line(JSON.stringify({ msg: text }), { style, severity, arrivedAt: 0 })
   /** The worker does all that there is to do. */
   const serve = async () => {
     await settle()

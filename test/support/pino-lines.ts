@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { LineMapping } from '../../src/records/line.js'
+import type { IsOwn } from '../../src/records/line-head.js'
 import { eventFields, redactors, scalarsOfLines } from './plain-lines.js'
 
 /** Time of most lines, in milliseconds. */
@@ -67,7 +68,7 @@ export const pinoMappings: fc.Arbitrary<LineMapping> = fc.record({
   timestampUnit: fc.constantFrom('ms', 's'),
   redactor: redactors,
   messageKey: fc.constantFrom('msg', 'message', 'err', 'eventId', 'name', 'time', '7', '\ud800'),
-  isOwn: fc.constantFrom(
+  isOwn: fc.constantFrom<IsOwn>(
     () => true,
     () => false,
     (key) => key === 'pid',

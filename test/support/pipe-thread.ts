@@ -55,7 +55,7 @@ export const writeCode = `
     else if (number % 10 === 7) writer.keyed(number, 1, 'k' + number)
     else {
       const style = number % 5000 === 9 ? 300000 : number % 300
-      writer.text({ kind: 'pino', severity: 2, marks: 0, time: number, style }, 'x'.repeat(style))
+      writer.text({ kind: 'line', severity: 2, marks: 0, time: number, style }, 'x'.repeat(style))
     }
   }`
 

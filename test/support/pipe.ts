@@ -9,11 +9,11 @@ import type { Severity } from '../../src/records/level.js'
 export type Sent =
   | { readonly kind: 'value'; readonly eventId: number; readonly ms: number }
   | { readonly kind: 'keyed'; readonly eventId: number; readonly ms: number; readonly key: string }
-  | { readonly kind: 'text'; readonly head: TextHead; readonly text: string; readonly about?: string }
+  | { readonly kind: 'text'; readonly head: TextHead; readonly text: string }
   | { readonly kind: 'unreadable'; readonly head: FrameHead }
 
 const time = fc.constantFrom(0, 1_700_000_000_000, 1_700_000_000_000.25, -1)
-const kinds = ['pino', 'winston', 'log', 'sampled', 'style'] as const
+const kinds = ['line', 'style'] as const
 
 const head: fc.Arbitrary<TextHead> = fc.record({
   kind: fc.constantFrom(...kinds),
@@ -22,8 +22,6 @@ const head: fc.Arbitrary<TextHead> = fc.record({
   time,
   style: fc.constantFrom(0, 1, 4_294_967_295),
 })
-
-const about = fc.constantFrom('', 'info', 'größe', '{"€":1}')
 
 /** Texts of many alphabets, with halves of characters, up to so many UTF-16 code units. */
 export function texts(most: number): fc.Arbitrary<string> {
@@ -42,29 +40,27 @@ export function frames(most: number): fc.Arbitrary<Sent> {
   return fc.oneof(
     fc.record({ kind: fc.constant('value' as const), eventId, ms: time }),
     fc.record({ kind: fc.constant('keyed' as const), eventId, ms: time, key: texts(200) }),
-    fc.record({ kind: fc.constant('text' as const), head, text: texts(most), about }),
+    fc.record({ kind: fc.constant('text' as const), head, text: texts(most) }),
   )
 }
 
 export function write(writer: PipeWriter, sent: Sent): void {
   if (sent.kind === 'value') writer.value(sent.eventId, sent.ms)
   else if (sent.kind === 'keyed') writer.keyed(sent.eventId, sent.ms, sent.key)
-  else if (sent.kind === 'text') writer.text(sent.head, sent.text, sent.about)
+  else if (sent.kind === 'text') writer.text(sent.head, sent.text)
 }
 
 /** Bytes of its frame. A line that is too long for one has several. */
 export function bytesOf(sent: Sent): number {
   if (sent.kind === 'keyed') return aligned(valueBytes + Buffer.byteLength(sent.key))
-  return sent.kind === 'text' ? aligned(textAt + Buffer.byteLength((sent.about ?? '') + sent.text)) : valueBytes
+  return sent.kind === 'text' ? aligned(textAt + Buffer.byteLength(sent.text)) : valueBytes
 }
 
 /** The same, as the other end gets it. */
 export function received(sent: Sent): Sent {
   if (sent.kind === 'keyed') return { ...sent, key: sent.key.toWellFormed() }
   if (sent.kind !== 'text') return sent
-  const { kind, head, text, about = '' } = sent
-  const style = about === '' ? head.style : Buffer.byteLength(about)
-  return { kind, head: { ...head, style }, text: about + text.toWellFormed() }
+  return { ...sent, text: sent.text.toWellFormed() }
 }
 
 /** Remembers all that it gets, and counts it. */

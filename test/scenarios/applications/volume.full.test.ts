@@ -57,32 +57,6 @@ describe.each(rowsOf(volumeWays, ([way]) => chosenWays.includes(way)))('%s', (_,
     expect(logs.filter((message) => message.includes('sampleRate'))).toHaveLength(2)
   })
 
-  it('with repeat, sends the first lines of a message, and one record about the others at the end', async () => {
-    const log = open({ ...receiver.options, repeat: '2/60s' })
-    for (let n = 0; n < 1000; n++) log('info', { n }, `order ${n} has failed`)
-    log('warn', {}, 'order 7 has failed')
-    log('info', {}, 'basket 7 has failed')
-    expect(await suppressed()).toEqual({ repeated: 998 })
-    const logs = await receiver.logs()
-    expect(logs.map(({ message }) => message.replace(/ \{.*/, '')).sort()).toEqual([
-      'basket 7 has failed',
-      'order 0 has failed',
-      'order 1 has failed',
-      expect.stringMatching(/^order 2 has failed \(repeated 998 times in .+ m?s\)$/),
-      'order 7 has failed',
-    ])
-    expect(logs.find(({ message }) => message.includes('repeated'))).toMatchObject({ level: 'info' })
-  })
-
-  it('with repeat, shows the first 1,000 characters of a long message', async () => {
-    const log = open({ ...receiver.options, repeat: '1/60s' })
-    for (const end of ['first', 'second', 'third']) log('info', {}, `${'y'.repeat(1000)} ${end}`)
-    expect(await suppressed()).toEqual({ repeated: 2 })
-    expect((await messages()).filter((message) => /^y{1000}… \(repeated 2 times in .+\)$/.test(message))).toHaveLength(
-      1,
-    )
-  })
-
   it('with keepForError, sends the lines below the level of a request in which an error comes, and no others', async () => {
     const log = open({ ...receiver.options, level: 'warn', keepForError: '3/60s' })
     for (const requestId of ['good', 'bad']) {

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import type { Ledger } from '../../../src/delivery/ledger.js'
 import { Engine } from '../../../src/engine/engine.js'
 import type { EngineDelivery } from '../../../src/engine/engine-delivery.js'
@@ -10,6 +11,7 @@ import type { WorkerLinkPlan } from '../../../src/hand-off/worker-link.js'
 import type { SluiceOptions } from '../../../src/options/options.js'
 import { resolve } from '../../../src/options/resolve.js'
 import { type Severity, severityOfNumber } from '../../../src/records/level.js'
+import { sharedStyle } from '../../../src/records/line-style.js'
 import type { Contents } from '../contents.js'
 import type { SimulatedThread } from '../simulated-thread.js'
 import type { World } from '../world.js'
@@ -69,7 +71,8 @@ export interface EndOfProcess {
 const endStepMs = 5
 /** Few enough that the ring is often full. */
 const pipeBytes = 8192
-const pinoStyle = { base: { pid: 1, hostname: 'h' } } as const
+const pinoStyle = {}
+const base = { pid: process.pid, hostname: hostname() }
 
 /** An application with Sluice in it: its threads, its engine, and the records that the engine has accepted. */
 export class SimulatedProcess {
@@ -151,12 +154,12 @@ export class SimulatedProcess {
     this.accepted.set(id, { at: this.#world.now, severity })
     if (by === 'track') this.port.value(1_000_000 + id, arrivedAt)
     else if (by === 'pino') {
-      const line = JSON.stringify({ level, time: arrivedAt, ...pinoStyle.base, id, msg: message })
-      this.port.pinoLine(line, { style: pinoStyle, severity, arrivedAt })
+      const line = JSON.stringify({ level, time: arrivedAt, ...base, id, msg: message })
+      this.port.line(line, { style: pinoStyle, severity, arrivedAt })
     } else {
       const name = winstonLevels[severity] ?? 'info'
       const line = JSON.stringify({ level: name, message, id })
-      this.port.winstonLine(line, { level: name, severity, arrivedAt })
+      this.port.line(line, { style: sharedStyle({ logger: 'winston', level: name }), severity, arrivedAt })
     }
   }
 

@@ -294,17 +294,23 @@ describe('a record at which a worker stops', () => {
   }
 
   it.each(['values', 'keyed values', 'logs'] as const)('is given up, one of %s, and the others are not', (kind) => {
-    const { outgoing, reader, seen, sink, line } = setUp()
+    const { outgoing, pipe, reader, seen, sink, line } = setUp()
     const write = (eventId: number) => {
       if (kind === 'values') outgoing.value(eventId, 1)
       else if (kind === 'logs') line(String(eventId))
       else outgoing.keyedValue({ eventId, milliseconds: 1, key: 'k' })
     }
+    // The style of the logger goes before its first line.
+    if (kind === 'logs') line('0')
+    outgoing.handOver()
+    reader.take(sink, everything)
+    sink.got.splice(0)
+    const place = pipe.get('read')
     for (const eventId of [1, 2]) write(eventId)
     outgoing.handOver()
     expect(outgoing.taking).toBe(undefined)
     expect(() => reader.take(dyingSink(sink), everything)).toThrow(Death)
-    expect(outgoing.taking).toBe(0)
+    expect(outgoing.taking).toBe(place)
     expect(outgoing.giveUpLine(sink)).toBe(kind === 'logs' ? 'logs' : 'values')
     expect(outgoing.taking).toBe(undefined)
     expect(outgoing.giveUpLine(sink)).toBe(undefined)
@@ -334,14 +340,19 @@ describe('a record at which a worker stops', () => {
   })
 
   it('may be a part of a long line, whose end is counted by the next worker', () => {
-    const { outgoing, pipe, seen, sink, line } = setUp({ ringBytes: 4096 })
+    const { outgoing, pipe, reader, seen, sink, line } = setUp({ ringBytes: 4096 })
+    line('first')
+    outgoing.handOver()
+    reader.take(sink, everything)
+    sink.got.splice(0)
+    const place = pipe.get('read')
     line('x'.repeat(2000))
     line('the next')
     outgoing.handOver()
     // As a thread leaves it that ends within the part.
-    pipe.set('taken', 0)
-    pipe.set('busy', 1)
-    expect(outgoing.taking).toBe(0)
+    pipe.set('taken', 1)
+    pipe.set('busy', place + 1)
+    expect(outgoing.taking).toBe(place)
     expect(outgoing.giveUpLine(sink)).toBe(undefined)
     expect(seen()).toEqual(['?', 'the next'])
   })

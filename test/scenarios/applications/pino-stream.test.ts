@@ -53,7 +53,7 @@ describe.each(['worker', 'inline'] as const)('pino with sluicePino(), mode %s', 
     expect(error).toMatch(/^error broken\nError: broken\n {4}at /)
   })
 
-  it('keeps fields that are called like those of the logger’s base, and does not repeat the base', async () => {
+  it('keeps the name of the logger, and fields that are called like those of its base', async () => {
     const shared = open()
     pino({ name: 'shop' }, shared).info('named')
     pino(shared).info({ name: 'Ann' }, 'field')
@@ -62,7 +62,7 @@ describe.each(['worker', 'inline'] as const)('pino with sluicePino(), mode %s', 
     expect(await shipped()).toEqual([
       'info binding {"name":"db"}',
       'info field {"name":"Ann"}',
-      'info named',
+      'info named {"name":"shop"}',
       'info no base {"pid":4242}',
     ])
   })

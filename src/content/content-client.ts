@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import type { ClientOptions } from '../options/client-options.js'
 import { configure } from '../process/configure.js'
 import { isPathSegment } from '../records/wire.js'
@@ -102,7 +103,7 @@ class ServiceClient implements ContentClient {
     const { type, signal, idempotencyKey, fields, contentTypeKey, createdAt, updatedAt, publishedAt } = ownFields(entry)
     for (const [name, time] of Object.entries({ createdAt, updatedAt, publishedAt })) {
       // JSON would turn it into null, and the service would set another time.
-      if (time instanceof Date && Number.isNaN(time.getTime())) {
+      if (types.isDate(time) && Number.isNaN(time.getTime())) {
         throw argumentError(name, { expected: 'a valid Date', got: 'an invalid Date' })
       }
     }

@@ -78,7 +78,7 @@ export function deliversLately(sinceSuccessMs: number): boolean {
 const latelyMs = 60_000
 
 /** The longest wait that is honoured, in milliseconds: five minutes. A service that asks for more is tried again after it. */
-const longestWaitMs = 300_000
+export const longestWaitMs = 300_000
 
 /** A wait that a service asks for, as it is honoured. */
 export interface Wait {

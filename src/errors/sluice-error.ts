@@ -69,7 +69,7 @@ export class SluiceError extends Error {
   /** The kind of error, such as `SLUICE_PAUSED`. */
   readonly code: SluiceErrorCode
 
-  constructor(code: SluiceErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: SluiceErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(message, options)
     this.name = new.target.name
     this.code = code

@@ -1,3 +1,5 @@
+import { isError } from './is-error.js'
+
 /** Longest text of one value, in characters. */
 const maxChars = 1000
 
@@ -14,7 +16,7 @@ export function textOf(value: unknown): string {
 /** The reason of a failure: the message of an error, or the text of any other thrown value. Never throws. */
 export function reasonOf(thrown: unknown): string {
   try {
-    return textOf(thrown instanceof Error ? thrown.message : thrown)
+    return textOf(isError(thrown) ? thrown.message : thrown)
   } catch {
     return textOf(thrown)
   }

@@ -1,5 +1,5 @@
 import { printLine } from '../diagnostics/stderr.js'
-import { textOf } from '../errors/text-of.js'
+import { reasonOf } from '../errors/text-of.js'
 import { type Clock, systemClock, type Timer } from '../runtime/clock.js'
 import { firstInProcess } from '../runtime/shared-state.js'
 import { announceThread, type DeliveryThread, type EngineClient, effectOf } from './delivery-thread.js'
@@ -181,7 +181,7 @@ export class Supervisor implements DeliveryThread {
       this.#link = link
       this.#enter('running')
     } catch (error) {
-      this.#cannotStart(error instanceof Error ? error.message : textOf(error))
+      this.#cannotStart(reasonOf(error))
       return
     }
     for (const engine of this.#clients.keys()) this.#introduce(engine)

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type * as undici from 'undici'
 import type { UsableConnection } from '../delivery/sender.js'
+import { isError } from '../errors/is-error.js'
 import type { Loop } from '../runtime/loop.js'
 import { AnswerCollector, type Exchange } from './answer-collector.js'
 import { type Claim, ConnectionSlots, type Holder } from './connection-slots.js'
@@ -95,7 +96,7 @@ export class UndiciPool implements Holder {
         }
       }
       const fail = (error: unknown) =>
-        collector.onResponseError(undefined, error instanceof Error ? error : new Error(describeError(error)))
+        collector.onResponseError(undefined, isError(error) ? error : new Error(describeError(error)))
       if (this.#dispatcher !== undefined) dispatch(this.#dispatcher)
       else void this.#load().then(dispatch, fail)
     })

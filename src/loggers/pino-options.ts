@@ -1,6 +1,6 @@
 import type { Logger, LoggerOptions } from 'pino'
 import { fieldsForLine, valuesOf } from '../context/line-context.js'
-import { isError } from '../records/error-like.js'
+import { isError } from '../errors/is-error.js'
 import { jsonOf } from '../records/json-text.js'
 import { ownFields } from '../runtime/own-fields.js'
 import { bindingsOf } from './pino-logger.js'
@@ -44,9 +44,11 @@ export function sluicePinoOptions(given?: LoggerOptions<string>): object {
     hooks: {
       ...options.hooks,
       logMethod(args, method, level) {
-        const moved = errorsFirst(args, errorKey) as typeof args
-        if (logMethod === undefined) method.apply(this, moved)
-        else logMethod.call(this, moved, method, level)
+        const written = function (this: Logger, ...passedOn: typeof args) {
+          method.apply(this, errorsFirst(passedOn, errorKey) as typeof args)
+        }
+        if (logMethod === undefined) written.apply(this, args)
+        else logMethod.call(this, args, written, level)
       },
     },
   } satisfies LoggerOptions<string>
@@ -76,11 +78,11 @@ function serializeError(value: unknown): unknown {
   return isError(value) ? plain(value) : value
 }
 
-/** The arguments of a call. Errors after the first argument are moved into the fields, where serializers see them. */
+/** The arguments of a call. Its errors are moved into the fields, where serializers see them. pino alone would not know one of another realm. */
 function errorsFirst(args: readonly unknown[], errorKey: string): readonly unknown[] {
   const [first, ...rest] = args
   const errors = rest.filter(isError)
-  if (errors.length === 0) return args
+  if (errors.length === 0) return isError(first) ? [{ [errorKey]: first }, ...rest] : args
   const fields = fieldsOf(first, errorKey)
   const keys = freeKeys(fields, errorKey)
   for (const error of errors) fields[keys.next().value] = error

@@ -6,6 +6,7 @@ import { installProcessHooks } from '../process/install.js'
 import { leaseFor, type UserLease } from '../process/lease.js'
 import { LevelNames } from '../records/level.js'
 import { type LineStyle, sharedStyle } from '../records/line-style.js'
+import { queueMicrotask } from '../runtime/clock.js'
 import { currentGate, type LevelGate, levelGate } from './level-gate.js'
 import { asWrittenBy, type PinoConfig, type PinoLevels } from './pino-logger.js'
 
@@ -64,6 +65,7 @@ export class SluicePinoStream extends EventEmitter {
   #levels: PinoLevels | undefined
   #kind: LineKind = { style: sharedStyle({}), names: new LevelNames(), passes: () => true }
   #ended = false
+  #finished = false
 
   /** @internal */
   constructor(lease: UserLease) {
@@ -89,9 +91,16 @@ export class SluicePinoStream extends EventEmitter {
     return this.#ended || this.#lease.engine.closed
   }
 
-  /** Takes a line. Never blocks. Always returns true: there is never a reason to wait. */
-  write(line: string): boolean {
+  /**
+   * Takes a line. Never blocks. Always returns true: there is never a reason to wait.
+   *
+   * @param encoding of a text @default 'utf8'
+   * @param callback called when the line is taken, and with an error when it is not, after {@link end}
+   */
+  write(line: string | Uint8Array, encoding?: BufferEncoding | Written, callback?: Written): boolean {
     const { engine, released, options } = this.#lease
+    const written = typeof encoding === 'function' ? encoding : callback
+    if (written !== undefined) queueMicrotask(() => written(released ? new Error('write after end') : null))
     if (engine instanceof IdlePort) return true
     try {
       if (options !== this.#options) this.#adopt(options)
@@ -102,7 +111,7 @@ export class SluicePinoStream extends EventEmitter {
       const below = lastLevel !== undefined && !passes({ number: lastLevel, severity })
       if (below && this.#options.keepForError === undefined) return true
       if (released) engine.refuse('logs')
-      else engine.line(this.#complete(oneLine(line)), { style, severity, arrivedAt: Date.now(), below })
+      else engine.line(this.#complete(withoutEnd(line, encoding)), { style, severity, arrivedAt: Date.now(), below })
     } catch (error) {
       engine.unmapped(error)
     }
@@ -122,14 +131,27 @@ export class SluicePinoStream extends EventEmitter {
     void this.#lease.engine.flush().then(() => callback?.())
   }
 
-  /** Deliver the logged lines and take no more. */
-  end(): void {
-    if (this.#ended) return
+  /**
+   * Deliver the logged lines and take no more.
+   *
+   * @param line a last one @default none
+   * @param encoding of a text @default 'utf8'
+   * @param callback called at `finish`
+   */
+  end(line?: string | Uint8Array | null | Ended, encoding?: BufferEncoding | Ended, callback?: Ended): this {
+    const ended = [line, encoding, callback].find((each) => typeof each === 'function')
+    const own = typeof encoding === 'string' ? encoding : undefined
+    if (typeof line === 'string' || ArrayBuffer.isView(line)) this.write(line, own)
+    if (ended !== undefined && this.#finished) queueMicrotask(ended)
+    else if (ended !== undefined) this.once('finish', ended)
+    if (this.#ended) return this
     this.#ended = true
     void this.#lease.release().then(() => {
+      this.#finished = true
       this.emit('finish')
       this.emit('close')
     })
+    return this
   }
 
   /** Read all lines in the way of these options from here on. */
@@ -173,13 +195,20 @@ export class SluicePinoStream extends EventEmitter {
   }
 }
 
-/** The line without its end. A hook of the application may have put line ends into the line; then it becomes a JSON text. */
-function oneLine(line: string): string {
+type Written = (error?: Error | null) => void
+type Ended = () => void
+
+function withoutEnd(given: string | Uint8Array, encoding: unknown): string {
+  const line = typeof given === 'string' && typeof encoding !== 'string' ? given : decoded(given, encoding)
   let end = line.length
   if (line.charCodeAt(end - 1) === lineEnd) end--
   if (line.charCodeAt(end - 1) === carriageReturn) end--
-  const whole = line.slice(0, end)
-  return whole.includes('\n') ? JSON.stringify(whole) : whole
+  return line.slice(0, end)
+}
+
+function decoded(line: string | Uint8Array, encoding: unknown): string {
+  if (typeof line === 'string') return Buffer.from(line, encoding as BufferEncoding).toString()
+  return Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString()
 }
 
 const lineEnd = '\n'.charCodeAt(0)

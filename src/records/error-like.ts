@@ -1,4 +1,7 @@
+import { isError } from '../errors/is-error.js'
 import { reasonOf } from '../errors/text-of.js'
+
+export { isError }
 
 /** The fields that are read of an error. pino's serializers write the name as `type`. */
 export interface ErrorLike {
@@ -97,12 +100,3 @@ function contains(text: string, part: string): boolean {
 }
 
 const searchedChars = 100
-
-/** True for an Error; false for a proxy that is revoked or throws. */
-export function isError(value: unknown): value is Error {
-  try {
-    return value instanceof Error
-  } catch {
-    return false
-  }
-}

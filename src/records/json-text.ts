@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { reasonOf } from '../errors/text-of.js'
 import {
   causeOf,
@@ -121,17 +122,16 @@ class JsonText {
   }
 
   #content(value: object): void {
-    if (Array.isArray(value) || value instanceof Set) this.#list(value)
-    else if (value instanceof Map) this.#fields(mapEntries(value))
+    if (Array.isArray(value) || types.isSet(value)) this.#list(value)
+    else if (types.isMap(value)) this.#fields(mapEntries(value))
     else if (isErrorLike(value)) this.#fields(errorEntries(value))
-    else if (value instanceof Date) this.#string(Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString())
-    else if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
+    else if (types.isDate(value)) this.#string(Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString())
+    else if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) {
       this.#string(`[${tagOf(value)}, ${value.byteLength} bytes]`)
     } else if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
       this.write((value as { toJSON(key: string): unknown }).toJSON(''))
-    } else if (value instanceof String || value instanceof Number || value instanceof Boolean)
-      this.write(value.valueOf())
-    else if (value instanceof RegExp) this.#string(String(value))
+    } else if (types.isBoxedPrimitive(value)) this.write(value.valueOf())
+    else if (types.isRegExp(value)) this.#string(String(value))
     else if (opaque.some((type) => value instanceof type)) this.#string(`[${tagOf(value)}]`)
     else this.#fields(entriesOf(value))
   }

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { quoted } from '../errors/text-of.js'
 import type { UserLease } from '../process/lease.js'
 import { eventKeyRule, isEventKey, maxEventKeyChars } from '../records/event-key.js'
@@ -71,7 +72,7 @@ function read(options: TrackOptions): { readonly milliseconds?: number; readonly
   try {
     const own = options as Readonly<Record<string, unknown>>
     const { timeStamp = Date.now(), key } = { timeStamp: ownField(own, 'timeStamp'), key: ownField(own, 'key') }
-    if (timeStamp instanceof Date) return { milliseconds: Date.prototype.getTime.call(timeStamp), key }
+    if (types.isDate(timeStamp)) return { milliseconds: Date.prototype.getTime.call(timeStamp), key }
     return typeof timeStamp === 'number' ? { milliseconds: timeStamp, key } : {}
   } catch {
     return {}

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { type ContentClient, type ContentOptions, contentType, createContentClient } from 'sluice/content'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { article, connectTo, errorOf, hello } from '../support/content-client.js'
@@ -35,8 +36,10 @@ describe('the content client', () => {
     ])
   })
 
-  it('refuses an invalid Date, which JSON would turn into null', async () => {
-    const createdAt = new Date('yesterday')
+  it.each([
+    ['an invalid Date', new Date('yesterday')],
+    ['one of another realm', runInNewContext('new Date(NaN)')],
+  ])('refuses %s, which JSON would turn into null', async (_, createdAt: Date) => {
     await expect(client.migrateEntry('demo', { ...hello, createdAt })).rejects.toThrow(TypeError)
     expect(server.requests).toEqual([])
   })

@@ -56,6 +56,18 @@ describe('the content client and the receiver', () => {
     expect((await client.listContentTypes('demo').page()).list).toHaveLength(20)
   })
 
+  it('list every content type while the loop archives them', async () => {
+    for (let number = 2; number <= 45; number++) await content.makeType(`type-${number}`)
+    const keys: string[] = []
+    for await (const { key } of client.listContentTypes('demo')) {
+      keys.push(key)
+      await client.deleteContentType('demo', { key })
+    }
+    expect(new Set(keys).size).toBe(45)
+    expect(keys).toHaveLength(45)
+    expect((await client.listContentTypes('demo').page()).total).toBe(0)
+  })
+
   it.each(['id', 'key'] as const)('archive a content type by its %s', async (by) => {
     const { id, key } = await content.makeType('page')
     expect(await client.deleteContentType('demo', { key: { id, key }[by] })).toBe(id)

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { quoted, reasonOf, textOf } from '../../src/errors/text-of.js'
 
@@ -41,6 +42,7 @@ describe('the text of a value', () => {
 describe('the reason of a thrown value', () => {
   it.each<[string, () => unknown, string]>([
     ['an error', () => new Error('no'), 'no'],
+    ['an error of another realm', () => runInNewContext('new TypeError("no")'), 'no'],
     ['a text', () => 'no', 'no'],
     ['an error whose message is no text', () => withMessage({ value: Object.create(null) }), hidden],
     ['an error whose message throws', () => withMessage({ get: trap }), hidden],

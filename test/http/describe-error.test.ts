@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import { createServer as createSilentServer } from 'node:net'
 import { connect } from 'node:tls'
+import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { describeError } from '../../src/http/describe-error.js'
 
@@ -31,6 +32,7 @@ it.each([
   [Object.assign(new Error(''), { code: 'ECONNRESET' }), 'ECONNRESET'],
   [new AggregateError([new Error('first'), new Error('second')]), 'first; second'],
   [new TypeError(''), 'TypeError'],
+  [runInNewContext("new AggregateError([new Error('first'), new TypeError('')])"), 'first; TypeError'],
 ])('describes %s', (error, text) => {
   expect(describeError(error)).toBe(text)
 })

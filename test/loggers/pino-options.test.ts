@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import pino, { type LoggerOptions } from 'pino'
 import { describe, expect, it } from 'vitest'
 import { sluicePinoOptions } from '../../src/loggers/pino-options.js'
@@ -101,6 +102,44 @@ describe('sluicePinoOptions()', () => {
     )
     expect(message).toBe('hello {"user":"Ann","err":"mine","added":1}')
     expect(levels).toEqual([30])
+  })
+
+  it('gives the hook of the application the arguments of the call, and works on those that it passes on', () => {
+    const flipped: LoggerOptions['hooks'] = {
+      // As pino documents it.
+      logMethod(inputArgs, method) {
+        if (inputArgs.length < 2) return method.apply(this, inputArgs)
+        const args: unknown[] = inputArgs
+        const arg1 = args.shift()
+        const arg2 = args.shift()
+        return method.apply(this, [arg2, arg1, ...args] as typeof inputArgs)
+      },
+    }
+    const prefixed: LoggerOptions['hooks'] = {
+      logMethod(args, method) {
+        args[0] = `[app] ${args[0]}`
+        method.apply(this, args)
+      },
+    }
+    const failed = (logger: LooseLogger) => logger.error('failed', new Error('boom'))
+    expect(messageOf(failed, { hooks: flipped })).toBe('failed\nError: boom')
+    expect(messageOf(failed, { hooks: prefixed })).toBe('[app] failed\nError: boom')
+    expect(messageOf((logger) => logger.info('hello', { id: 7 }), { hooks: flipped })).toBe('hello {"id":7}')
+    expect(messageOf((logger) => logger.error('%s!', 'x', new Error('boom')), { hooks: prefixed })).toBe(
+      '[app] x!\nError: boom',
+    )
+  })
+
+  it('keeps errors of another realm, as an application in a vm or in jest has them', () => {
+    const foreign = runInNewContext('Object.assign(new TypeError("boom"), { code: "E1", cause: new Error("inner") })')
+    const written = 'TypeError: boom\ncaused by: Error: inner'
+    expect(messageOf((logger) => logger.error(foreign))).toBe(`boom {"err":{"code":"E1"}}\n${written}`)
+    expect(messageOf((logger) => logger.error(foreign, 'failed'))).toBe(`failed {"err":{"code":"E1"}}\n${written}`)
+    expect(messageOf((logger) => logger.error('failed', foreign))).toBe(`failed {"err":{"code":"E1"}}\n${written}`)
+    const nested = messageOf((logger) => logger.warn({ result: { reason: foreign } }, 'two'))
+    expect(JSON.parse(nested.slice('two '.length))).toMatchObject({
+      result: { reason: { message: 'boom', code: 'E1' } },
+    })
   })
 
   it('lets redaction work on errors, too', () => {

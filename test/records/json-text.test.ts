@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { jsonOf } from '../../src/records/json-text.js'
 
@@ -33,6 +34,11 @@ const table: [what: string, value: unknown, json: string][] = [
   ['cycles', cyclic, '{"name":"a","self":"[circular]","list":["[circular]"]}'],
   ['the same object twice', [cyclic.none, [1], [1]], '[null,[1],[1]]'],
   ['objects without a prototype', Object.assign(Object.create(null), { a: 1 }), '{"a":1}'],
+  [
+    'values of another realm',
+    runInNewContext('[new Date(0), new Map([["a", 1]]), new Set([1]), /a/, new ArrayBuffer(3), Object("a")]'),
+    '["1970-01-01T00:00:00.000Z",{"a":1},[1],"/a/","[ArrayBuffer, 3 bytes]","a"]',
+  ],
   ['a field that is called __proto__', JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
 ]
 

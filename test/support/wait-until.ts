@@ -19,7 +19,7 @@ const ways: readonly (readonly [string, (options: Options) => (number: number) =
     'sluicePino()',
     (options) => {
       const stream = sluicePino(options)
-      onTestFinished(() => stream.end())
+      onTestFinished(() => void stream.end())
       const logger = pino(stream)
       return (number) => logger.info(`${number}`)
     },

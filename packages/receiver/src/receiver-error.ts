@@ -10,7 +10,7 @@ export class ReceiverError extends Error {
     | 'TLS_UNUSABLE'
     | 'EVENTS_UNUSABLE'
 
-  constructor(code: ReceiverError['code'], message: string, options?: ErrorOptions) {
+  constructor(code: ReceiverError['code'], message: string, options?: { readonly cause?: unknown }) {
     super(message, options)
     this.name = 'ReceiverError'
     this.code = code

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { isIP } from 'node:net'
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls'
 import { promisify } from 'node:util'
+import { isError } from '../../errors/is-error.js'
 import { textOf } from '../../errors/text-of.js'
 import { describeError } from '../../http/describe-error.js'
 import { howToStart } from '../next-step.js'
@@ -128,7 +129,7 @@ function nameOf({ subject, subjectaltname }: PeerCertificate): string {
 
 /** By Node's types this is an error, but it may also be the code of one. */
 function codeAndMessageOf(error: unknown): { readonly code: string; readonly message: string } {
-  if (error instanceof Error) return { code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }
+  if (isError(error)) return { code: (error as NodeJS.ErrnoException).code ?? '', message: error.message }
   return { code: textOf(error), message: textOf(error) }
 }
 

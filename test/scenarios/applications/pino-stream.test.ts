@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import pino from 'pino'
 import { ConfigError, stats } from 'sluice'
 import { type SluicePinoStream, sluicePino } from 'sluice/pino'
@@ -92,6 +94,39 @@ describe.each(['worker', 'inline'] as const)('pino with sluicePino(), mode %s', 
     expect(await shipped()).toEqual(['info 42', 'info plain text', 'info two\nlines'])
   })
 
+  it('takes bytes and texts of any encoding, and calls back, as a Writable does', async () => {
+    const writer = open()
+    const line = (msg: string) => `${JSON.stringify({ level: 40, msg })}\n`
+    writer.write(Buffer.from(line('buffer ü')))
+    writer.write(new TextEncoder().encode(line('bytes ü')))
+    writer.write(Buffer.from(line('base64')).toString('base64'), 'base64')
+    await new Promise<void>((resolve) => writer.write(line('called back'), () => resolve()))
+    await new Promise<void>((resolve) => writer.write(Buffer.from(line('called back, too')), 'utf8', () => resolve()))
+    const expected = ['base64', 'buffer ü', 'bytes ü', 'called back', 'called back, too']
+    expect(await shipped()).toEqual(expected.map((message) => `warn ${message}`))
+  })
+
+  it.each<[string, number, (ending: SluicePinoStream, callback: () => void) => SluicePinoStream]>([
+    ['end(callback)', 1, (ending, callback) => ending.end(callback)],
+    ['end(line, callback)', 2, (ending, callback) => ending.end('last\n', callback)],
+    ['end(bytes, callback)', 2, (ending, callback) => ending.end(Buffer.from('last\n'), callback)],
+    ['end(line, encoding, callback)', 2, (ending, callback) => ending.end('last\n', 'utf8', callback)],
+  ])('takes the last line and calls back when all is delivered, by %s', async (_, count, ending) => {
+    const writer = open()
+    writer.write('first\n')
+    await new Promise<void>((resolve) => expect(ending(writer, resolve)).toBe(writer))
+    expect(await receiver.logs()).toHaveLength(count)
+    // Whoever ends it once more waits for nothing.
+    await new Promise<void>((resolve) => writer.end(resolve))
+    stream = undefined
+  })
+
+  it('is the end of a pipeline', async () => {
+    await pipeline(Readable.from(['one\n', Buffer.from('two\n')]), open())
+    expect((await receiver.logs()).map(({ message }) => message).sort()).toEqual(['one', 'two'])
+    stream = undefined
+  })
+
   it('counts what is logged after its end, and does nothing else', async () => {
     const logger = pino(open())
     await end()
@@ -119,6 +154,7 @@ describe('sluicePino() that is disabled', () => {
     stream = sluicePino({ ...receiver.options, disabled: true })
     const logger = pino(stream)
     logger.info('not delivered')
+    await new Promise<void>((resolve) => stream?.write('nor this\n', () => resolve()))
     expect(await new Promise((resolve) => logger.flush(resolve))).toBeUndefined()
     await end()
     expect(await receiver.logs()).toEqual([])

@@ -52,6 +52,18 @@ describe('an application in TypeScript', () => {
     60_000,
   )
 
+  const older = { target: 'es2021', lib: ['es2021'] }
+  const olderCases = compilers.flatMap((compiler) => [
+    { compiler, resolution: 'node16', compilerOptions: { ...older, module: 'node16' } },
+    { compiler, resolution: 'bundler', compilerOptions: { ...older, module: 'esnext', moduleResolution: 'bundler' } },
+  ])
+  it.each(rowsOf(olderCases, ({ compiler, resolution }) => compiler === 'own' && resolution === 'node16'))(
+    'compiles with TypeScript $compiler, $resolution and the library of ES2021, all types of the package included',
+    async ({ compiler, compilerOptions }) => {
+      expect(await consumer.compile(compiler, { type: 'module', compilerOptions })).toEqual([])
+    },
+  )
+
   it.each(compilers)(
     'compiles with TypeScript %s under node16 in CommonJS files when it awaits the import, and delivers',
     async (compiler) => {

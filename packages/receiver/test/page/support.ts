@@ -79,7 +79,7 @@ export async function openPage(options: ReceiverOptions & BrowserContextOptions 
     call: caller(receiver),
     logger(name = 'shop') {
       const stream = sluicePino({ url, apiKey, bucket: 'demo', appName: name, env: 'test' })
-      onTestFinished(() => stream.end())
+      onTestFinished(() => void stream.end())
       return pino({ level: 'trace' }, stream)
     },
     async restart() {

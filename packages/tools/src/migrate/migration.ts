@@ -4,6 +4,7 @@ import type { Summary } from '../../../../src/cli/output.js'
 import type { Progress } from '../../../../src/cli/progress.js'
 import { ApiError } from '../../../../src/content/api-error.js'
 import { type BackoffBounds, fullJitter } from '../../../../src/delivery/backoff.js'
+import { longestWaitMs } from '../../../../src/delivery/rules.js'
 import { counted } from '../../../../src/errors/counted.js'
 import type { ApiErrorCode } from '../../../../src/errors/sluice-error.js'
 import { textOf } from '../../../../src/errors/text-of.js'
@@ -171,8 +172,10 @@ export class Migration {
       } catch (error) {
         const busy = error instanceof ApiError && error.code === 'too-many-requests'
         if (!busy || attempt + 1 === maxAttempts || this.stopped !== undefined) throw error
-        const ms = Math.max(error.retryAfterMs ?? 0, fullJitter(attempt, retry, random))
-        if (ms > longWaitMs) progress.say(`line ${line.number}: waits ${Math.ceil(ms / 1000)} s, as the service asks`)
+        const { retryAfterMs: askedMs = 0 } = error
+        const ms = Math.max(Math.min(askedMs, longestWaitMs), fullJitter(attempt, retry, random))
+        const asked = askedMs > longestWaitMs ? `; the service asks for ${seconds(askedMs)}` : ', as the service asks'
+        if (ms > longWaitMs) progress.say(`line ${line.number}: waits ${seconds(ms)}${asked}`)
         const stopped = await pause(clock, { ms, signal: this.#stopping.signal }).then(
           () => false,
           () => true,
@@ -250,3 +253,5 @@ export function migrationSummary(
     ],
   }
 }
+
+const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -14,8 +13,6 @@ export interface KnownLog {
 
 interface Content {
   readonly version: 1
-  /** Unlike that of any other state. */
-  readonly id: string
   /** By the path of the log. */
   readonly logs: Readonly<Record<string, KnownLog>>
 }
@@ -23,12 +20,12 @@ interface Content {
 /** The file of `--state`: the places up to which the lines of logs are settled. */
 export class FollowState {
   readonly #path: string
-  readonly #content: Content
+  #logs: Content['logs']
   #saving: Promise<void> = Promise.resolve()
 
-  private constructor(path: string, content: Content) {
+  private constructor(path: string, logs: Content['logs']) {
     this.#path = path
-    this.#content = content
+    this.#logs = logs
   }
 
   /** Read a state. A file that is not there is a state without logs. @throws a text for people: the file is none, or cannot be read */
@@ -38,37 +35,35 @@ export class FollowState {
       text = readFileSync(path, 'utf8')
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException
-      if (code === 'ENOENT') return new FollowState(path, { version: 1, id: randomUUID(), logs: {} })
+      if (code === 'ENOENT') return new FollowState(path, {})
       throw new Error(`--state: cannot read ${path}: ${message}`)
     }
     const content = contentOf(text)
-    if (content !== undefined) return new FollowState(path, content)
+    if (content !== undefined) return new FollowState(path, content.logs)
     throw new Error(
       `--state: expected a file that --state has made, and ${basename(path)} is none: remove it, or name another one`,
     )
   }
 
-  get id(): string {
-    return this.#content.id
-  }
-
   /** Undefined for a log that was never followed. */
   of(log: string): KnownLog | undefined {
-    return Object.hasOwn(this.#content.logs, log) ? this.#content.logs[log] : undefined
+    return Object.hasOwn(this.#logs, log) ? this.#logs[log] : undefined
   }
 
-  /** Replace the file. A process that is killed meanwhile leaves the one before. Rejects with the error of the file system. */
+  /** Replace what is known of these logs, and the file. A process that is killed meanwhile leaves the one before. Rejects with the error of the file system. */
   save(logs: Readonly<Record<string, KnownLog>>): Promise<void> {
-    const saved = this.#saving.then(() => this.#save(logs))
+    this.#logs = { ...this.#logs, ...logs }
+    const content: Content = { version: 1, logs: this.#logs }
+    const saved = this.#saving.then(() => this.#save(content))
     this.#saving = saved.catch(() => {})
     return saved
   }
 
-  async #save(logs: Readonly<Record<string, KnownLog>>): Promise<void> {
+  async #save(content: Content): Promise<void> {
     const written = `${this.#path}.new`
     const file = await open(written, 'w', 0o600)
     try {
-      await file.writeFile(`${JSON.stringify({ ...this.#content, logs: { ...this.#content.logs, ...logs } })}\n`)
+      await file.writeFile(`${JSON.stringify(content)}\n`)
       await file.sync()
     } finally {
       await file.close()
@@ -82,12 +77,13 @@ function contentOf(text: string): Content | undefined {
     const content = JSON.parse(text) as Content
     const logs = Object.values(content.logs)
     const isWhole = logs.every(({ at, places }) => typeof at === 'number' && places.every(isPlace))
-    return content.version === 1 && typeof content.id === 'string' && isWhole ? content : undefined
+    return content.version === 1 && isWhole ? content : undefined
   } catch {
     return undefined
   }
 }
 
-function isPlace({ identity, position, witness }: Place): boolean {
-  return typeof identity === 'string' && Number.isSafeInteger(position) && position >= 0 && typeof witness === 'string'
+function isPlace({ identity, generation, position, witness }: Place): boolean {
+  const areTexts = [identity, generation, witness].every((each) => typeof each === 'string')
+  return areTexts && Number.isSafeInteger(position) && position >= 0
 }

@@ -12,8 +12,8 @@ interface KeptPlaces {
   readonly before: KnownLog | undefined
   /** All logs that are followed, by their absolute paths. */
   readonly logs: ReadonlySet<string>
-  /** Called before the first line is taken. */
-  readonly opened: () => Promise<void>
+  /** Called before the first line of a content is taken, with where that begins. What was known before stays known. */
+  readonly begun: (places: readonly Place[]) => Promise<void>
 }
 
 export interface FollowPlan {
@@ -58,9 +58,8 @@ export class FollowedLog {
   }
 
   /** The places up to which lines were taken when this is called: the next process goes on there. */
-  async places(): Promise<Place[]> {
-    const open = this.#open().map((log) => log.place())
-    return [...this.#read, ...(await Promise.all(open))]
+  places(): Place[] {
+    return [...this.#read, ...this.#open().map((log) => log.place())]
   }
 
   /** Resolves after `signal`. Never rejects. */
@@ -90,21 +89,22 @@ export class FollowedLog {
       const back = [...this.#former.keys()].find((log) => log.identity === identity)
       if (back === undefined) await factsOf(path)
       else this.#former.delete(back)
-      this.#log = back ?? (await OpenLog.open(path, this.#startOf(identity)))
+      this.#log = back ?? (await OpenLog.open(path, this.#startsOf(identity)))
+      if (back === undefined && !this.#first) await kept?.begun([this.#log.place()])
       if (this.#trouble !== undefined) this.#plan.say(`${path}: is there now`)
       this.#trouble = undefined
     } else if (identity === undefined && this.#first) this.#report(`there is no such file yet: ${path}`)
-    if (this.#first) await kept?.opened()
+    if (this.#first) await kept?.begun(this.places())
     this.#first = false
     for (const log of this.#open()) await this.#readOn(log)
   }
 
   /** Where to begin in the file that has the name. */
-  #startOf(identity: string): 'end' | Place | undefined {
-    if (!this.#first) return undefined
+  #startsOf(identity: string): 'end' | readonly Place[] {
+    if (!this.#first) return []
     const { fromEnd, kept } = this.#plan
-    if (kept?.before === undefined) return fromEnd ? 'end' : undefined
-    return kept.before.places.find((place) => place.identity === identity)
+    if (kept?.before === undefined) return fromEnd ? 'end' : []
+    return placesIn(kept.before, identity)
   }
 
   /** Open the files that have lost the name while nobody followed the log. */
@@ -128,19 +128,16 @@ export class FollowedLog {
     { path, changedAt, isCompressed, identity: own }: RotatedLog,
     { before, identity }: { readonly before: KnownLog | undefined; readonly identity: string | undefined },
   ): Promise<OpenLog | undefined> {
-    const place = before?.places.find((each) => each.identity === own)
-    const isNew = before !== undefined && place === undefined && changedAt >= before.at - marginMs
+    const places = placesIn(before, own)
+    const isNew = before !== undefined && places.length === 0 && changedAt >= before.at - marginMs
     if (isCompressed) {
       if (isNew) this.#plan.say(`${path}: is compressed; lines that nobody has read before are lost`)
       return undefined
     }
-    if (place === undefined && !isNew) return undefined
-    const log = await OpenLog.open(path, place)
+    if (!isNew) return places.length === 0 ? undefined : await OpenLog.open(path, places)
     // `copytruncate` copies the file, and empties it: the copy has what was read before.
-    const original = place === undefined ? before?.places.find((each) => each.identity === identity) : undefined
-    if (original === undefined || original.position === 0 || !(await log.has(original))) return log
-    await log.close()
-    return await OpenLog.open(path, original)
+    const originals = placesIn(before, identity).filter(({ position }) => position > 0)
+    return await OpenLog.open(path, originals)
   }
 
   /** Files beside the log that are not followed now have nothing new for the next process. */
@@ -157,17 +154,24 @@ export class FollowedLog {
   }
 
   async #readOn(log: OpenLog): Promise<void> {
-    const { clock, take, signal, kept } = this.#plan
+    const { clock, take, signal } = this.#plan
     const former = this.#former.get(log)
     for await (const line of log.lines()) {
       if (former !== undefined) former.lastAt = clock.now()
+      if (log.wasTruncated) await this.#begunAgain(log)
       if (signal.aborted || !(await take(line, log.nameOf(line)))) return
       log.took(line)
     }
-    // `copytruncate` has made a copy of what was read.
-    if (log.wasTruncated && kept !== undefined) await this.#leaveRotated(kept.logs)
-    log.wasTruncated = false
+    if (log.wasTruncated) await this.#begunAgain(log)
     if (former !== undefined && clock.now() - former.lastAt >= lingerMs) await this.#finish(log)
+  }
+
+  async #begunAgain(log: OpenLog): Promise<void> {
+    const { kept } = this.#plan
+    log.wasTruncated = false
+    await kept?.begun([log.place()])
+    // `copytruncate` has made a copy of what was read.
+    if (kept !== undefined) await this.#leaveRotated(kept.logs)
   }
 
   async #finish(log: OpenLog): Promise<void> {
@@ -179,7 +183,7 @@ export class FollowedLog {
 
   /** A file that is not read any more is known, or the next process would take it for a new one. */
   async #leave(log: OpenLog): Promise<void> {
-    if (this.#plan.kept !== undefined) this.#read = [...this.#read, await log.place()].slice(-maxFormer)
+    if (this.#plan.kept !== undefined) this.#read = [...this.#read, log.place()].slice(-maxFormer)
     await log.close()
   }
 
@@ -188,4 +192,10 @@ export class FollowedLog {
     if (this.#trouble !== trouble) this.#plan.say(`${trouble}; waits for it`)
     this.#trouble = trouble
   }
+}
+
+/** The places that are known of a file. Those come first whose content can be proved: nothing is known of one that begins. */
+function placesIn(known: KnownLog | undefined, identity: string | undefined): readonly Place[] {
+  const places = known?.places.filter((place) => place.identity === identity) ?? []
+  return places.sort((a, b) => b.position - a.position)
 }

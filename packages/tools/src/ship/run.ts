@@ -13,6 +13,7 @@ import { type Line, linesOf } from '../line-splitter.js'
 import type { FollowState, KnownLog } from './follow-state.js'
 import { FollowedLog } from './followed-log.js'
 import { type Outlet, openInput, readPipe } from './input.js'
+import type { Place } from './open-log.js'
 import { Shipment, shipSummary } from './shipment.js'
 
 export interface ShipArguments {
@@ -85,7 +86,7 @@ export class ShipRun {
       output.endProgress()
       const places = state === undefined ? undefined : this.#places()
       const ledger = await this.#shipment.close(hopeless === undefined ? options.shutdownTimeoutMs : hopelessMs)
-      if (places !== undefined && droppedTotal(ledger) === 0) await this.#save(await places)
+      if (places !== undefined && droppedTotal(ledger) === 0) await this.#save(places)
       if (outlet?.failure !== undefined) output.complain(`stdout: ${outlet.failure}; nothing more was passed on`)
       const cutShort = this.#unread.size > 0 && this.interrupted ? String(this.#interruption.signal.reason) : undefined
       const end = { ledger, unread: this.#unread, stopped: hopeless ?? cutShort }
@@ -109,12 +110,12 @@ export class ShipRun {
       kept: state && {
         before: state.of(path),
         logs: new Set(this.#arguments.files.map((each) => resolve(each))),
-        opened: async () => await this.#save(await this.#places()),
+        begun: async (places) => await this.#begun(path, places),
       },
       fromEnd: this.#arguments.fromEnd,
       clock,
       say: (text) => output.complain(text),
-      take: (line, name) => this.#take(line, { key: state && `${state.id}-${name}` }),
+      take: (line, name) => this.#take(line, { key: state && name }),
       signal: this.#interruption.signal,
     })
     this.#logs.set(path, log)
@@ -138,14 +139,21 @@ export class ShipRun {
     await this.#shipment.settle()
     if (this.#shipment.underWay > 0) return
     this.#hasNews = false
-    await this.#save(await this.#places())
+    await this.#save(this.#places())
+  }
+
+  /** Keep where contents of a log begin, beside what is settled of it. After a kill, their lines have the same names. */
+  async #begun(path: string, begun: readonly Place[]): Promise<void> {
+    const { at = Date.now(), places = [] } = this.#plan.state?.of(path) ?? {}
+    const generations = new Set(begun.map(({ generation }) => generation))
+    const others = places.filter(({ generation }) => !generations.has(generation))
+    await this.#save({ [path]: { at, places: [...others, ...begun] } })
   }
 
   /** The places of now. */
-  async #places(): Promise<Record<string, KnownLog>> {
+  #places(): Record<string, KnownLog> {
     const at = Date.now()
-    const logs = [...this.#logs].map(async ([path, log]) => [path, { at, places: await log.places() }] as const)
-    return Object.fromEntries(await Promise.all(logs))
+    return Object.fromEntries([...this.#logs].map(([path, log]) => [path, { at, places: log.places() }]))
   }
 
   async #save(places: Readonly<Record<string, KnownLog>>): Promise<void> {

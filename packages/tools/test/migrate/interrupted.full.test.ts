@@ -115,7 +115,7 @@ describe('a migration that is interrupted', () => {
     child.kill('SIGTERM')
     expect(await ended).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/line 1: waits 3600 s, as the service asks(?:.|\n)*interrupted by SIGTERM/),
+      stderr: expect.stringMatching(/line 1: waits 300 s; the service asks for 3600 s(?:.|\n)*interrupted by SIGTERM/),
     })
     expect(file.rejects).toBeUndefined()
   })

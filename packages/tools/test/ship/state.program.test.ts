@@ -79,6 +79,35 @@ describe('sluice-tools ship --follow --state', () => {
     await shipUntil('a line that is read', 'b', 'c')
   })
 
+  it('stores lines that a truncated file has again, at the same places, once more', async () => {
+    const ticks = Array.from({ length: 5 }, () => 'tick')
+    writeFileSync(log, 'tick\n'.repeat(5))
+    const shipping = follow()
+    await arrived(...ticks)
+    truncateSync(log)
+    appendFileSync(log, 'tick\n'.repeat(4))
+    await arrived(...ticks, ...ticks.slice(1))
+    shipping.process.kill('SIGTERM')
+    expect((await shipping.ended).stderr).toContain('9 of 9 records delivered\n')
+    writeFileSync(log, 'tick\n')
+    await shipUntil(...ticks, ...ticks)
+  })
+
+  it('notices that a file was written anew by its beginning, whatever stands where it was read up to', async () => {
+    const written = (first: string, ticks: number) => `${first}\n${'tick\n'.repeat(ticks)}`
+    const ticks = (count: number) => Array.from({ length: count }, () => 'tick')
+    writeFileSync(log, written('one', 40))
+    const shipping = follow()
+    await arrived('one', ...ticks(40))
+    // In one go, so that no look sees the file while it is shorter.
+    writeFileSync(log, written('two', 40))
+    await arrived('one', 'two', ...ticks(80))
+    shipping.process.kill('SIGTERM')
+    await shipping.ended
+    writeFileSync(log, written('333', 50))
+    await shipUntil('one', 'two', '333', ...ticks(130))
+  })
+
   it.runIf(full)('says that a file is gone with the lines that nobody has read', async () => {
     writeFileSync(log, 'a\n')
     await shipUntil('a')

@@ -105,9 +105,9 @@ describe.each(rowsOf(senders, (name) => name === 'pipelined'))('an answer, over 
       answer(400, '{"result":false,"validationErrors":[{"name":"eventId","attemptedValue":1,"message":"unknown"}]}'),
       'eventId: unknown',
     ],
-    ['413', answer(413), '(413)'],
-    ['415', answer(415), '(415)'],
-    ['422', answer(422), '(422)'],
+    ['413', answer(413, '{"errors":[{"correlationId":"c","message":"too long"}]}'), '(413): too long'],
+    ['415', answer(415, '{"result":null,"validationErrors":[],"errors":[]}'), '(415)'],
+    ['422', answer(422, '{"isValid":false,"validationErrors":[]}'), '(422)'],
   ])('%s: this record alone is rejected, and told why', async (_, fault, reason) => {
     const { ledger, told, requests, before } = await send(name, fault)
     expect(ledger).toMatchObject({ rejected: 1, delivered: 0, requests: 1 })

@@ -104,6 +104,34 @@ describe.runIf(nginxInstalled)('nginx that refuses every request with its own pa
   })
 })
 
+describe.runIf(nginxInstalled)('nginx that has no patience with the service', () => {
+  it('answers 504 after the service has worked: each value that is stored twice is counted as an ambiguous retry', async () => {
+    const port = await freePort()
+    const nginx = await runNginx({
+      port,
+      http: `server {
+        listen 127.0.0.1:${port};
+        location / { proxy_pass ${server.url}; proxy_http_version 1.1; proxy_read_timeout 300ms; }
+      }`,
+    })
+    onTestFinished(() => nginx.close())
+    const seen = new Set<number>()
+    server.script = (request) => {
+      const event = eventOf(request)
+      const isSlow = event % 4 === 1 && !seen.has(event)
+      seen.add(event)
+      return isSlow ? { ...delivered, afterMs: 600 } : delivered
+    }
+    open({ url: nginx.url })
+    track(0, 60)
+    const ledger = await sluice!.flush()
+    expect(ledger).toMatchObject({ delivered: 60, rejected: 0 })
+    const twice = server.taken.length - 60
+    expect(twice).toBeGreaterThanOrEqual(15)
+    expect(ledger.ambiguousRetries).toBe(twice)
+  })
+})
+
 const gateways: Readonly<Record<string, Fault>> = {
   'a page with 413': page(413, '413 Request Entity Too Large'),
   'a page with 400': page(400, '400 Bad Request'),

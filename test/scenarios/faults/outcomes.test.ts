@@ -185,7 +185,16 @@ describe.each(rowsOf(senders, (name) => name === 'pipelined'))('an answer, over 
     expect(since(await sluice!.flush(), before)).toMatchObject({ rejected: 1, delivered: 1 })
   })
 
-  it.each([408, 425, 429, 500, 502, 503, 504])('%i: retried', async (status) => {
+  it.each(rowsOf([502, 504, 520, 524, 527], (status) => status === 504))(
+    '%i, which a gateway gives in place of an answer that it did not get: retried and counted as ambiguous',
+    async (status) => {
+      const { ledger, requests } = await send(name, answer(status))
+      expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 1 })
+      expect(requests).toBe(2)
+    },
+  )
+
+  it.each([408, 425, 429, 500, 503, 507])('%i: retried', async (status) => {
     const { ledger, requests } = await send(name, answer(status))
     expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 0 })
     expect(requests).toBe(2)

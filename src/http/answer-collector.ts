@@ -31,6 +31,8 @@ export interface CollectorPlan {
   readonly requestTimeoutMs: number
   /** A longer body is not read further. */
   readonly maxBodyBytes: number
+  /** Called when the request begins to be written. */
+  readonly written?: (() => void) | undefined
   readonly resolve: (exchange: Exchange) => void
 }
 
@@ -63,6 +65,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
       return
     }
     this.#controller = controller
+    this.#plan.written?.()
     // Until here the connector's own time-out runs.
     const { loop, requestTimeoutMs } = this.#plan
     this.#timer = loop.schedule(() => loop.immediate(() => this.#expire()), requestTimeoutMs)

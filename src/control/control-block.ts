@@ -48,7 +48,7 @@ export const word = {
   asks: 6,
   answers: 7,
   tickets: 8,
-  toldByMain: 9,
+  teller: 9,
   endBeganAt: 10,
   retired: 12,
 } as const
@@ -59,6 +59,8 @@ const slotBytes = 32
 /** In a slot, Int32 words and two Float64. */
 const slot = { number: 0, how: 1, answered: 2, until: 2, after: 3 } as const
 const briefFlag = 4
+/** Who tells what the engine loses at the end: the first that says so. */
+const teller = { nobody: 0, main: 1, itself: 2 } as const
 const version = 1
 /** So long after its deadline nobody waits for a drain any more. */
 const askedInVainMs = 1000
@@ -107,13 +109,19 @@ export class ControlBlock {
     this.#endBeganAt[0] = at
   }
 
-  /** True once the main thread tells what this engine loses at the end. */
-  get isToldByMain(): boolean {
-    return Atomics.load(this.#words, word.toldByMain) === 1
+  /** The main thread tells what this engine loses at the end, unless its own thread has begun to. */
+  tellByMain(): void {
+    Atomics.compareExchange(this.#words, word.teller, teller.nobody, teller.main)
   }
 
-  tellByMain(): void {
-    Atomics.store(this.#words, word.toldByMain, 1)
+  /** The engine's side: it has lost records at the end. @returns true where the main thread tells them; else its own has to, from now on */
+  leaveToMain(): boolean {
+    return Atomics.compareExchange(this.#words, word.teller, teller.nobody, teller.itself) === teller.main
+  }
+
+  /** True once the engine's own thread tells its losses. The main thread cannot reach one that starts while it is held. */
+  get isToldByItself(): boolean {
+    return Atomics.load(this.#words, word.teller) === teller.itself
   }
 
   /** Ask the engine for a drain. @returns its number */

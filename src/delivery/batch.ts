@@ -35,6 +35,8 @@ export class Batch implements OutgoingBatch, BatchSpace {
   connection: UsableConnection = 'any'
   /** It went out on a connection that had been idle. */
   wasWoken = false
+  /** A request of it has begun to be written. */
+  isWritten = false
   /** Some records waited until others were answered. The time between answers then says nothing about the server. */
   wasParted = false
   /** Lowest sequence of its records; infinity without one. */
@@ -112,6 +114,7 @@ export class Batch implements OutgoingBatch, BatchSpace {
     this.probe = false
     this.connection = 'any'
     this.wasWoken = false
+    this.isWritten = false
     this.wasParted = false
   }
 
@@ -221,6 +224,10 @@ export class Batch implements OutgoingBatch, BatchSpace {
 
   woken(): void {
     this.wasWoken = true
+  }
+
+  written(): void {
+    this.isWritten = true
   }
 
   parted(): void {

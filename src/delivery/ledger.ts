@@ -44,7 +44,7 @@ export interface Counts {
   /** Attempts after the first. */
   readonly retries: number
   /**
-   * Requests that were written and never answered. Their records were sent again, and may be at the service twice; or they were given up at
+   * Requests that were written and never answered, or answered by a gateway that got no answer (502, 504, 520 to 527). Their records were sent again, and may be at the service twice; or they were given up at
    * the end, and may have arrived.
    */
   readonly ambiguousRetries: number

@@ -225,14 +225,14 @@ export class Machine {
 
   /** The answers to what the lane has in flight come too late: its records are ready again. */
   #abandon(lane: Lane): void {
-    const { reach, book } = this.#plan
+    const { book } = this.#plan
     // The reason why a gate shut is more useful than a probe that had no time.
     if (lane.flights.size > 0 && lane.gate === undefined) lane.failed(noAnswer)
     for (const flight of lane.flights) {
       // The sender has it still.
       flight.batch.detach()
       const records = this.#giveUp(flight)
-      if (!reach.isNowhere) book.count(lane.index, 'ambiguousRetries', records)
+      if (flight.batch.isWritten || flight.raced) book.count(lane.index, 'ambiguousRetries', records)
     }
     lane.flights.clear()
     this.#probeGivenUp(lane)

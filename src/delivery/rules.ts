@@ -33,9 +33,19 @@ export function mayBeItsOwn(outcome: Failure): boolean {
   return outcome.status !== unauthorized && (outcome.type === 'pause' || outcome.exchange !== 'unsent')
 }
 
-/** True for a failure after which the request may have been carried out. */
-export function isAmbiguous(outcome: Failure): boolean {
+/** True for a request that was written and got no answer. */
+export function isUnanswered(outcome: Failure): boolean {
   return outcome.type === 'retry' && outcome.exchange === 'ambiguous'
+}
+
+/** True for a failure after which the request may have been carried out: it got no answer, or that of a gateway which got none itself. */
+export function isAmbiguous(outcome: Failure): boolean {
+  return isUnanswered(outcome) || (outcome.type === 'retry' && isOfGateway(outcome.status))
+}
+
+/** The service may have worked: 502 and 504, and 520 to 527 of Cloudflare. */
+function isOfGateway(status = 0): boolean {
+  return status === 502 || status === 504 || (status >= 520 && status <= 527)
 }
 
 /**
@@ -45,7 +55,7 @@ export function isAmbiguous(outcome: Failure): boolean {
 export function blamedOf<Each extends { readonly index: number; readonly outcome: Failure }>(
   failed: readonly Each[],
 ): readonly Each[] {
-  const unanswered = failed.filter(({ outcome }) => isAmbiguous(outcome))
+  const unanswered = failed.filter(({ outcome }) => isUnanswered(outcome))
   const first = Math.min(...unanswered.map(({ index }) => index))
   return failed.filter((each) => mayBeItsOwn(each.outcome) && (each.index === first || !unanswered.includes(each)))
 }

@@ -2,7 +2,7 @@ import { suspect, type Trial } from '../log/segment.js'
 import { fullJitter } from './backoff.js'
 import type { Lane } from './lane.js'
 import type { DeliveryPlan } from './plan.js'
-import { type Failure, isAmbiguous, noWait, type Rejection, type Wait } from './rules.js'
+import { type Failure, isUnanswered, noWait, type Rejection, type Wait } from './rules.js'
 import type { Turn } from './turn.js'
 
 /** A suspect is rejected after this many failures, each with another record of its lane delivered since the one before. */
@@ -70,7 +70,7 @@ export class Suspects {
     trial.settledBefore = lane.settled
     trial.fails++
     trial.failedAt = turn.now
-    trial.unanswered = isAmbiguous(outcome)
+    trial.unanswered = isUnanswered(outcome)
     return trial.failures < failuresToReject ? undefined : rejection(outcome)
   }
 

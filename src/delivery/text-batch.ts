@@ -60,6 +60,8 @@ export class TextBatch implements OutgoingBatch {
 
   woken(): void {}
 
+  written(): void {}
+
   parted(): void {}
 
   settle(index: number, outcome: Outcome, count?: number): void {

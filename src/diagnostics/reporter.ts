@@ -50,9 +50,7 @@ export class Reporter implements Observer {
   readonly #print: (text: string) => void
   /** Prints facts of the whole process, once in it. */
   readonly #printOnce: (text: string) => void
-  readonly #end: { readonly isToldByMain: boolean }
-  /** As it was when the first record was dropped by `shutdown`. */
-  #leavesEndToMain: boolean | undefined
+  readonly #end: { leaveToMain(): boolean }
 
   constructor(plan: {
     readonly clock: Clock
@@ -61,8 +59,8 @@ export class Reporter implements Observer {
     readonly print?: ((text: string) => void) | undefined
     /** The text that says at once that nothing listens at the address of the service. @default none: such an outage is told when it has lasted */
     readonly nowhere?: string | undefined
-    /** True in it once the main thread reports what this one loses at the end. @default never */
-    readonly end?: { readonly isToldByMain: boolean } | undefined
+    /** Asked at each loss at the end: true where the main thread reports them. The first answer stays. @default never */
+    readonly end?: { leaveToMain(): boolean } | undefined
     /** Deliver a log record of level warn. @default not at all: only a delivery finds a gap in the logs */
     readonly warn?: (message: string) => void
   }) {
@@ -70,7 +68,7 @@ export class Reporter implements Observer {
     this.#listeners = plan.listeners
     this.#nowhere = plan.nowhere
     this.#warn = plan.warn ?? (() => {})
-    this.#end = plan.end ?? { isToldByMain: false }
+    this.#end = plan.end ?? { leaveToMain: () => false }
     const { print = printLine, print: printOnce = printNews } = plan
     this.#print = (text) => print(oneLine(text))
     this.#printOnce = (text) => printOnce(oneLine(text))
@@ -78,7 +76,7 @@ export class Reporter implements Observer {
 
   dropped(lane: LaneName, { reason, count }: { reason: DropReason; count: number }): void {
     // `ended` reports all of them at once, also where the main thread begins to report the end between the two: it leaves out these.
-    if (reason === 'shutdown') this.#leavesEndToMain ??= this.#end.isToldByMain
+    if (reason === 'shutdown') this.#end.leaveToMain()
     else this.#dropped(lane, { reason, count, explanation: explanations[reason] })
   }
 
@@ -90,10 +88,10 @@ export class Reporter implements Observer {
 
   /** The end: report what the lanes have dropped by `shutdown`, and all that throttles have held back. */
   ended(lanes: readonly LaneReport[]): void {
-    const listenersOnly = this.#leavesEndToMain ?? this.#end.isToldByMain
     for (const { kind, bucket, dropped, lastError } of lanes) {
       const explanation = `not delivered before the end${lastErrorText(lastError)}`
       if (dropped.shutdown === 0) continue
+      const listenersOnly = this.#end.leaveToMain()
       const loss = { reason: 'shutdown', count: dropped.shutdown, explanation, listenersOnly } as const
       this.#dropped({ kind, bucket }, loss)
     }

@@ -1,3 +1,4 @@
+import { oneLine } from '../errors/text-of.js'
 import type { ValidationError } from '../records/wire.js'
 
 /** The body of an answer, by its writer. */
@@ -36,6 +37,26 @@ export function objectOf(value: unknown): Readonly<Record<string, unknown>> | un
 /** True for a web page, which no service of this API sends. */
 export function isPage(body: string): boolean {
   return /^\s*<(!doctype html|html|head|body|title|h1|!--)/i.test(body)
+}
+
+/** True for an answer in the words of the API: a JSON object with a list of what is wrong, which may break off. A gateway has other words. */
+export function isInWordsOfApi(body: string): boolean {
+  const read = readBody(body)
+  if (read.type === 'cut') return /"(validationErrors|errors)"\s*:/.test(body)
+  const answer = read.type === 'json' ? objectOf(read.value) : undefined
+  return answer !== undefined && ('validationErrors' in answer || 'errors' in answer)
+}
+
+/** What a gateway says in an answer, on one line: the title of its page, the message in its JSON, or its text. Empty where it says nothing. */
+export function wordsOfGateway(body: string): string {
+  const beginning = body.slice(0, 2000)
+  const fields = readObject(body)
+  const said = isPage(body)
+    ? (/<title[^>]*>([^<]*)/i.exec(beginning)?.[1] ?? '')
+    : fields === undefined
+      ? beginning
+      : joinedComplaints(readComplaints(fields))
+  return boundedText(oneLine(said).trim(), maxNameLength)
 }
 
 /** The text for a success that the service did not send. */

@@ -4,6 +4,7 @@ import type { Loop } from '../runtime/loop.js'
 import type { Answer } from './classify.js'
 import { decoded } from './content-coding.js'
 import { describeError } from './describe-error.js'
+import { beginningBytes } from './request-head.js'
 
 /** Headers from undici: names in lower case, repeated headers as a list. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -31,6 +32,8 @@ export interface CollectorPlan {
   readonly requestTimeoutMs: number
   /** A longer body is not read further. */
   readonly maxBodyBytes: number
+  /** Called when the request begins to be written. */
+  readonly written?: (() => void) | undefined
   readonly resolve: (exchange: Exchange) => void
 }
 
@@ -63,6 +66,7 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
       return
     }
     this.#controller = controller
+    this.#plan.written?.()
     // Until here the connector's own time-out runs.
     const { loop, requestTimeoutMs } = this.#plan
     this.#timer = loop.schedule(() => loop.immediate(() => this.#expire()), requestTimeoutMs)
@@ -75,8 +79,13 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#body.add(chunk)
-    if (this.#body.length <= this.#plan.maxBodyBytes) return
+    if (this.#finished) return
+    if (this.#body.length + chunk.length <= this.#plan.maxBodyBytes) {
+      this.#body.add(chunk)
+      return
+    }
+    // The memory of the chunks is given up at once: an answer without an end comes faster than memory is given back.
+    this.#body.cut(beginningBytes, chunk)
     this.#finishWithStatus({ complete: false })
     controller.abort(new Error('the answer is too long'))
   }
@@ -148,6 +157,12 @@ class CollectedBytes {
       chunk.copy(this.#bytes, this.#length)
     }
     this.#length = length
+  }
+
+  /** Keep a copy of the first `most` bytes alone, perhaps with the beginning of a chunk. */
+  cut(most: number, chunk: Buffer): void {
+    this.#bytes = Buffer.concat([this.bytes.subarray(0, most), chunk.subarray(0, most)]).subarray(0, most)
+    this.#length = this.#bytes.length
   }
 
   get bytes(): Buffer {

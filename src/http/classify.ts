@@ -2,6 +2,7 @@ import type { Outcome } from '../delivery/sender.js'
 import {
   boundedText,
   foreignAnswer,
+  isInWordsOfApi,
   isPage,
   joinedComplaints,
   objectOf,
@@ -10,6 +11,7 @@ import {
   readObject,
   readValidationErrors,
   saysNo,
+  wordsOfGateway,
 } from './answer-body.js'
 
 /** An answer of the service. */
@@ -40,7 +42,9 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
       reason: `the service redirects${target} (${status}); set that as the URL`,
     }
   }
-  if (recordFaults.has(status)) return rejection(status, readObject(body))
+  if (recordFaults.has(status)) {
+    return isInWordsOfApi(body) ? rejection(status, readObject(body)) : refusalOfGateway(status, body)
+  }
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
     const wait = retryAfterMs(retryAfter, wallClockNow)
     return {
@@ -64,8 +68,29 @@ export function classify({ status, retryAfter, location, body }: Answer, wallClo
   }
 }
 
-/** Statuses that concern one record, not the set-up. */
-const recordFaults: ReadonlySet<number> = new Set([400, 409, 413, 415, 422])
+/** Statuses that concern one record, not the set-up, where the API says what is wrong with it. */
+export const recordFaults: ReadonlySet<number> = new Set([400, 409, 413, 415, 422])
+
+/** A gateway before the service refuses requests with these statuses, too: all of them, or one record. */
+function refusalOfGateway(status: number, body: string): Outcome {
+  const words = wordsOfGateway(body)
+  const who = isPage(body) ? 'a web page answers in place of the service' : 'an answer is not in the words of the API'
+  const advice = remedies.find(([sign]) => sign.test(`${status} ${words}`))![1]
+  const said = words === '' ? '' : `: ${words}`
+  return { type: 'pause', status, scope: 'lane', reason: `${who} (${status})${said}; ${advice}` }
+}
+
+/** By what a gateway says, the first that fits: what to do. */
+const remedies: readonly (readonly [sign: RegExp, advice: string])[] = [
+  [/\bhttp request\b.*\bhttps\b/i, 'SLUICE_URL has to begin with https:'],
+  [/certificate/i, 'Sluice sends no client certificate, so set SLUICE_URL to an address that asks for none'],
+  [
+    /(header|cookie)s? .*\b(large|long)\b/i,
+    'check the length of SLUICE_API_KEY, or raise the limit of the gateway for headers',
+  ],
+  [/^413/, 'raise the limit of the gateway for a body, or lower SLUICE_MAX_MESSAGE_BYTES'],
+  [/^/, 'check SLUICE_URL, and for a gateway or proxy on the way'],
+]
 
 const pauses: Readonly<Record<number, { readonly scope: 'key' | 'lane'; readonly reason: string }>> = {
   401: { scope: 'key', reason: 'the key is missing or wrong (401); check SLUICE_API_KEY or SLUICE_API_KEY_FILE' },

@@ -11,6 +11,8 @@ export function recordPath(base: URL, kind: RecordKind, bucket: string): string 
 
 /** No answer of the service has a longer body. Nothing is read beyond it. */
 export const maxBodyBytes = 65_536
+/** So much is kept of a body that is too long. It shows the kind of server that answered. */
+export const beginningBytes = 1024
 
 /** The headers that all requests have. */
 export function requestHeaders({ apiKey, userAgent }: { apiKey: string; userAgent: string }): Record<string, string> {

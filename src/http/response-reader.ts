@@ -2,15 +2,13 @@ import { type AnswerHead, maxHeadBytes, readHead } from './answer-head.js'
 import { AnswerPattern } from './answer-pattern.js'
 import { ChunkedBody } from './chunked-body.js'
 import { type AnswerRun, type AwaitingRequests, answerOf, type ReadAnswer, runOfOne } from './read-answer.js'
-import { maxBodyBytes } from './request-head.js'
+import { beginningBytes, maxBodyBytes } from './request-head.js'
 
 /** Where all answers differ, only one in this number becomes a pattern: making a pattern costs half as much as reading an answer. */
 const unlikePerPattern = 8
 /** Interim answers (1xx) before one answer. */
 const maxInterim = 32
 const beginning = 'HTTP/1.'
-/** A body that is too long is read up to here. Its beginning shows the kind of server that answered. */
-const beginningBytes = 1024
 /** Bytes on the wire for each byte of a chunked body, at most. A chunk of one byte takes six. */
 const rawBytesPerByte = 8
 

@@ -1,4 +1,4 @@
-import type { Carriage, Outcome, Outgoing, OutgoingBatch, Sender, UsableConnection } from '../delivery/sender.js'
+import type { Carriage, Outcome, Outgoing, OutgoingBatch, Sender } from '../delivery/sender.js'
 import type { RecordKind } from '../records/wire.js'
 import type { Exchange } from './answer-collector.js'
 import { classify } from './classify.js'
@@ -41,10 +41,9 @@ export class UndiciSender implements Sender {
   }
 
   async #sendAll(batch: OutgoingBatch): Promise<void> {
-    const { kind, bucket, connection } = batch
-    const path = this.#path(kind, bucket)
+    const path = this.#path(batch.kind, batch.bucket)
     for (let index = 0; index < batch.length; index++) {
-      settleSafely(batch, { index, outcome: await this.#post(kind, { path, record: batch.textOf(index), connection }) })
+      settleSafely(batch, { index, outcome: await this.#post(batch, { path, record: batch.textOf(index) }) })
     }
     endSafely(batch)
   }
@@ -53,15 +52,14 @@ export class UndiciSender implements Sender {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()))
   }
 
-  async #post(
-    kind: RecordKind,
-    { path, record, connection }: { path: string; record: Outgoing; connection: UsableConnection },
-  ): Promise<Outcome> {
+  async #post(batch: OutgoingBatch, { path, record }: { path: string; record: Outgoing }): Promise<Outcome> {
     const { apiKey: source, userAgent } = this.#plan
     const { body, idempotencyKey } = record
     const usedKey = source.reveal()
     const headers = { ...requestHeaders({ apiKey: usedKey, userAgent }), 'idempotency-key': idempotencyKey }
-    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers, connection })
+    const { kind, connection } = batch
+    const written = () => batch.written()
+    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers, connection, written })
     this.#learn(exchange, idempotencyKey)
     return safeOutcome(() => outcomeOf(exchange), { source, usedKey })
   }

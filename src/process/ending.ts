@@ -71,6 +71,7 @@ export class Ending {
   #turned = false
   /** The ledger of the process when its end began. */
   #before = emptyLedger
+  #toldBefore = 0
   /** On the clock that all threads share. */
   #signalAt = 0
 
@@ -184,6 +185,7 @@ export class Ending {
     if (isMainThread && tellsAll) this.#engines.end.tellHere()
     // After that: a thread that drops records before it tells them itself.
     this.#before = this.#engines.stats()
+    this.#toldBefore = this.#engines.toldByOthers
   }
 
   /**
@@ -234,7 +236,9 @@ export class Ending {
     // Other threads tell what they drop themselves.
     const own = (tellsAll ? [this.#engines] : engines).map((each) => each.stats())
     const all = tellsAll ? own : [...own, ...threads.engines.map((each) => each.stats())]
-    const left = all.reduce((sum, ledger) => sum + undelivered(ledger), dropped(own) - droppedBefore)
+    // A thread that did not hear of it in time has told its losses itself.
+    const told = tellsAll ? this.#engines.toldByOthers - this.#toldBefore : 0
+    const left = all.reduce((sum, ledger) => sum + undelivered(ledger), dropped(own) - droppedBefore - told)
     this.#tellUndelivered(
       left,
       all.flatMap(({ lanes }) => lanes),

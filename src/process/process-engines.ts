@@ -16,7 +16,7 @@ import { ProcessEnd } from './process-end.js'
 import { capacityOf, type QueueCapacity, sumCapacity } from './queue-capacity.js'
 import { RecentRejections } from './recent-rejections.js'
 import type { RegisteredEngine } from './registered-engine.js'
-import { lastLedger, RemoteEngines, undelivered } from './remote-engines.js'
+import { lastLedger, type RemoteEngine, RemoteEngines, undelivered } from './remote-engines.js'
 import { type Figures, RetiredEngines } from './retired-engines.js'
 import { ShutdownBudget } from './shutdown-budget.js'
 import { ThreadChannel, type ThreadMessage } from './thread-channel.js'
@@ -60,6 +60,8 @@ export class ProcessEngines {
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
   readonly offReasons = new OffReasons((message) => this.#channel.post(message))
+  /** Of engines that are gone. */
+  #toldByGone = 0
   readonly #rejections = new RecentRejections((message) => this.#channel.post(message))
   readonly #early: EarlyWorkers
   readonly #drains: ProcessDrains
@@ -73,6 +75,7 @@ export class ProcessEngines {
       budget: this.budget,
       met: (engine) => this.end.meet(engine.block),
       lost: (engine) => {
+        this.#noteTold(engine)
         const ledger = lastLedger(engine, { tells: this.end.beganAt === undefined })
         this.#keep({ stats: () => ledger }, engine.threadId)
       },
@@ -148,6 +151,11 @@ export class ProcessEngines {
     const invalid = ledgers.reduce((sum, ledger) => sum + ledger.invalid, 0)
     const lanes = ledgers.flatMap((ledger) => ledger.lanes)
     return sumLedger(lanes, invalid)
+  }
+
+  /** Records that engines of other threads have dropped by `shutdown`, and tell themselves. */
+  get toldByOthers(): number {
+    return this.remote.known.reduce((sum, engine) => sum + toldByItself(engine), this.#toldByGone)
   }
 
   /** The most that the open engines of the process hold in memory. */
@@ -261,7 +269,9 @@ export class ProcessEngines {
         return
       case 'retired': {
         const engine = this.remote.remove(message.id)
-        if (engine !== undefined) this.#keep(engine, engine.threadId)
+        if (engine === undefined) return
+        this.#noteTold(engine)
+        this.#keep(engine, engine.threadId)
         return
       }
       case 'capture':
@@ -270,8 +280,16 @@ export class ProcessEngines {
     }
   }
 
+  #noteTold(engine: RemoteEngine): void {
+    this.#toldByGone += toldByItself(engine)
+  }
+
   #keep(figures: Figures, thread: number): void {
     this.#retired.keep(figures)
     this.#rejections.keep(thread)
   }
+}
+
+function toldByItself({ block, stats }: RemoteEngine): number {
+  return block.isToldByItself ? stats().dropped.shutdown : 0
 }

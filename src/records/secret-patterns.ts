@@ -24,7 +24,8 @@ const expressions = {
   ),
   /** JSON Web Tokens. */
   jwt: new RegExp(String.raw`eyJ${behind('eyJ', '\\w-')}[\w-]+\.[\w-]+\.[\w-]*`, 'g'),
-  email: /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu,
+  /** Letters may be written in several characters (\p{M}), such as an e and its accent. */
+  email: /(?<![\p{L}\p{M}\p{N}._%+-])[\p{L}\p{M}\p{N}._%+-]+@[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+/gu,
   /** User and password of a URL. */
   'url-credentials': /(?<=:\/\/)[^\s/?#"]+(?=@)/g,
 } as const

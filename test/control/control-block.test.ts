@@ -54,16 +54,25 @@ describe('a control block', () => {
     const memory = ControlBlock.memory(0)
     const block = ControlBlock.open(memory)!
     const told = `
-      block.whenAsked(({ number }) => parentPort.postMessage([block.endBeganAt, block.isToldByMain]))
-      parentPort.postMessage([block.endBeganAt, block.isToldByMain])
+      block.whenAsked(({ number }) => parentPort.postMessage([block.endBeganAt, block.leaveToMain()]))
+      parentPort.postMessage([block.endBeganAt])
       setInterval(() => {}, 1000)`
     const thread = threadWith(memory, told)
-    expect(await once(thread, 'message')).toEqual([[undefined, false]])
+    expect(await once(thread, 'message')).toEqual([[undefined]])
     block.endBegan(12.5)
     block.tellByMain()
     block.ask(soon())
     expect(await once(thread, 'message')).toEqual([[12.5, true]])
     await thread.terminate()
+  })
+
+  it('has one teller of the losses at the end: the main thread, or its own where that came first', () => {
+    const [block, late] = [ControlBlock.open(ControlBlock.memory(0))!, ControlBlock.open(ControlBlock.memory(0))!]
+    block.tellByMain()
+    expect([block.leaveToMain(), block.isToldByItself]).toEqual([true, false])
+    expect([late.isToldByItself, late.leaveToMain(), late.isToldByItself]).toEqual([false, false, true])
+    late.tellByMain()
+    expect([late.leaveToMain(), late.isToldByItself]).toEqual([false, true])
   })
 
   it('carries a drain to another thread, and its answer back', async () => {

@@ -53,6 +53,12 @@ describe('a failure', () => {
     expect(ambiguous).toEqual([answers.reset])
   })
 
+  it('is ambiguous when a gateway answers that it got no answer', () => {
+    const statuses = Array.from({ length: 200 }, (_, index) => 400 + index)
+    const ambiguous = statuses.filter((status) => isAmbiguous({ ...answers.failed, status } as Failure))
+    expect(ambiguous).toEqual([502, 504, 520, 521, 522, 523, 524, 525, 526, 527])
+  })
+
   it.each([
     { outcome: answers.busy, others: false, own: false, expected: true },
     { outcome: answers.busy, others: true, own: false, expected: true },
@@ -73,6 +79,11 @@ describe('the records of a batch that are blamed', () => {
 
   it('are all that were answered, except for the key', () => {
     expect(blamed(answers.failed, answers.wrongKey, answers.noBucket)).toEqual([0, 2])
+  })
+
+  it('are all to which a gateway answered that it got no answer: each was asked for itself', () => {
+    const lost = { ...answers.failed, status: 504 } as Failure
+    expect(blamed(lost, lost, answers.reset, answers.reset)).toEqual([0, 1, 2])
   })
 
   it('are the first of those without an answer: the ones behind it failed because of it', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ControlBlock } from '../../src/control/control-block.js'
 import type { LaneReport } from '../../src/delivery/ledger.js'
 import { Reporter } from '../../src/diagnostics/reporter.js'
 import { systemClock } from '../../src/runtime/clock.js'
@@ -9,19 +10,16 @@ const lane = { kind: 'logs', bucket: 'b' } as const
 /** A reporter that drops three records at the end, and the lines that it prints. */
 function dropping({ toldBefore, toldAfter }: { toldBefore: boolean; toldAfter: boolean }) {
   const lines: string[] = []
-  let told = toldBefore
+  const end = ControlBlock.open(ControlBlock.memory())!
+  if (toldBefore) end.tellByMain()
   const reporter = new Reporter({
     clock: systemClock,
     listeners: { error: () => {}, channel: () => {} },
     print: (text) => lines.push(text),
-    end: {
-      get isToldByMain() {
-        return told
-      },
-    },
+    end,
   })
   for (let count = 0; count < 3; count++) reporter.dropped(lane, { reason: 'shutdown', count: 1 })
-  told = toldAfter
+  if (toldAfter) end.tellByMain()
   reporter.ended([{ ...lane, dropped: { shutdown: 3 } } as LaneReport])
   return lines
 }

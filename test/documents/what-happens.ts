@@ -116,6 +116,18 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'cli/doctor/doctor.program.test.ts',
       'finds that something else answers instead of the service, such as a login page',
     ),
+    proof(
+      'scenarios/faults/gateway.test.ts',
+      'because $title pauses the lane and loses nothing; after the correction all is delivered',
+    ),
+    proof(
+      'scenarios/faults/gateway.test.ts',
+      'to every record of a lane that delivered: it pauses, keeps all, and goes on by itself',
+    ),
+    proof(
+      'scenarios/faults/gateway.test.ts',
+      'to one record alone: it is rejected after the confirmations, and all others are delivered',
+    ),
   ],
   'one record fails': [
     proof(

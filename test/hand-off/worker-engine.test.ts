@@ -350,7 +350,7 @@ describe('the spool of an engine in the worker', () => {
 describe('the news of an engine in the worker', () => {
   it('say what the service rejects', async () => {
     const { ask, open, posted, track, whenAnswered } = start()
-    server.script = () => ({ type: 'answer', status: 400, body: '{"result":false}' })
+    server.script = () => ({ type: 'answer', status: 400, body: '{"result":false,"errors":[]}' })
     open()
     track(1001)
     await whenAnswered(ask('flush'))

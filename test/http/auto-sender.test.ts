@@ -94,7 +94,7 @@ describe('auto', () => {
     ['announces that it closes', { type: 'close', announced: true }],
     ['ends its bodies with the connection', { type: 'bytes', text: 'HTTP/1.1 201 X\r\n\r\n{}', next: 'fin' }],
     ['speaks HTTP/1.0', { type: 'bytes', text: 'HTTP/1.0 201 X\r\n\r\n{}', next: 'fin' }],
-    ['refuses', { type: 'answer', status: 400 }],
+    ['refuses', { type: 'answer', status: 400, body: '{"errors":[]}' }],
     ['has trouble', { type: 'answer', status: 503 }],
   ])('goes on with one request while the server %s', async (_, fault) => {
     await start(() => fault)

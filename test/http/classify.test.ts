@@ -30,9 +30,11 @@ describe('an answer of the service', () => {
     [201, '{"result":false}'],
     [200, '{"result":true,"errors":[{"correlationId":"c","message":"no"}]}'],
     [400, '{"validationErrors":[{"name":"level","attemptedValue":null,"message":"is required"}]}'],
-    [413, ''],
-    [415, ''],
-    [422, ''],
+    [400, '{"isValid":false,"validationErrors":[]}'],
+    [409, '{"result":null,"validationErrors":null,"errors":null}'],
+    [413, '{"errors":[{"correlationId":"c","message":"too long"}]}'],
+    [415, '{"errors":"no JSON"}'],
+    [422, '{"validationErrors":[{"name":"message","attemptedValue":"it breaks o'],
   ])('%i %s means rejected', (status, body) => {
     expect(outcome(status, body)).toMatchObject({ type: 'rejected', status })
   })
@@ -87,6 +89,88 @@ describe('an answer of the service', () => {
     expect(outcome(400, body)).toMatchObject({ reason: `the service refused the record (400): ${words}` })
   })
 
+  it.each<[number, string, string]>([
+    [
+      400,
+      '<html>\r\n<head><title>400 No required SSL certificate was sent</title></head>\r\n<body>',
+      'a web page answers in place of the service (400): 400 No required SSL certificate was sent; ' +
+        'Sluice sends no client certificate, so set SLUICE_URL to an address that asks for none',
+    ],
+    [
+      400,
+      '<html><head><title>400 The plain HTTP request was sent to HTTPS port</title></head>',
+      'a web page answers in place of the service (400): 400 The plain HTTP request was sent to HTTPS port; ' +
+        'SLUICE_URL has to begin with https:',
+    ],
+    [
+      400,
+      'Client sent an HTTP request to an HTTPS server.\n',
+      'an answer is not in the words of the API (400): Client sent an HTTP request to an HTTPS server.; ' +
+        'SLUICE_URL has to begin with https:',
+    ],
+    [
+      400,
+      '<html><head><title>400 Request Header Or Cookie Too Large</title></head>',
+      'a web page answers in place of the service (400): 400 Request Header Or Cookie Too Large; ' +
+        'check the length of SLUICE_API_KEY, or raise the limit of the gateway for headers',
+    ],
+    [
+      413,
+      '<html><head><title>413 Request Entity Too Large</title></head>',
+      'a web page answers in place of the service (413): 413 Request Entity Too Large; ' +
+        'raise the limit of the gateway for a body, or lower SLUICE_MAX_MESSAGE_BYTES',
+    ],
+    [
+      400,
+      '{"message":"Bad Request"}',
+      'an answer is not in the words of the API (400): Bad Request; check SLUICE_URL, and for a gateway or proxy on the way',
+    ],
+    [
+      400,
+      '<!doctype html><title>\u001b[31mno\nway; see below</title>',
+      'a web page answers in place of the service (400): [31mno way; see below; check SLUICE_URL, and for a gateway or proxy on the way',
+    ],
+    [
+      409,
+      '',
+      'an answer is not in the words of the API (409); check SLUICE_URL, and for a gateway or proxy on the way',
+    ],
+    [
+      422,
+      '{"message":"It breaks o',
+      'an answer is not in the words of the API (422): {"message":"It breaks o; check SLUICE_URL, and for a gateway or proxy on the way',
+    ],
+  ])('%i with %j is a gateway’s: the lane pauses', (status, body, reason) => {
+    expect(outcome(status, body)).toEqual({ type: 'pause', scope: 'lane', status, reason })
+  })
+
+  it.each([400, 409, 413, 415, 422])('%i is never a rejection where the API does not say what is wrong', (status) => {
+    for (const body of [
+      '',
+      'Bad Request',
+      '[]',
+      'null',
+      '{}',
+      '{"message":"no","error":"Bad Request"}',
+      '[{"errors":1}]',
+    ]) {
+      expect(outcome(status, body)).toMatchObject({ type: 'pause', scope: 'lane', status })
+    }
+  })
+
+  it('shows a bounded part of what a gateway says, in time that does not grow with its page', () => {
+    for (const body of [
+      `<html>${'<title'.repeat(10_000)}`,
+      `<title>${'x'.repeat(60_000)}</title>`,
+      'x '.repeat(30_000),
+    ]) {
+      const startedAt = performance.now()
+      const { reason } = outcome(400, body) as { reason: string }
+      expect(reason.length).toBeLessThan(400)
+      expect(performance.now() - startedAt).toBeLessThan(100)
+    }
+  })
+
   it.each([401, 403])('%i pauses every lane of the key', (status) => {
     expect(outcome(status)).toMatchObject({ type: 'pause', scope: 'key', status })
   })
@@ -134,7 +218,6 @@ describe('an answer of the service', () => {
     [503, 'the service answered 503'],
     [418, 'the service answered 418; check the URL'],
     [100, 'the service answered 100; check the URL'],
-    [400, 'the service refused the record (400)'],
     [401, 'the key is missing or wrong (401); check SLUICE_API_KEY or SLUICE_API_KEY_FILE'],
   ])('%i says: %s', (status, reason) => {
     expect(outcome(status)).toMatchObject({ reason })

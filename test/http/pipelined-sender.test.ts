@@ -118,6 +118,9 @@ describe('a batch', () => {
   })
 })
 
+/** The service refuses a record: 13 bytes. */
+const refusal = '{"errors":[]}'
+
 describe('an answer', () => {
   it('never belongs to another record, however the connections break', { timeout: 60_000 }, async () => {
     // The status and the fault both follow from the number of the record.
@@ -132,9 +135,14 @@ describe('an answer', () => {
       if (n % 109 === 11) return { type: 'garbage' }
       if (n % 113 === 13) return { type: 'bytes', text: `HTTP/1.1 100 Continue\r\n\r\n`, next: 'fin' }
       const head = `HTTP/1.1 ${statuses[n % 8]} S\r\nx-number: ${n}\r\n`
+      const body = expected(n) === 'rejected' ? refusal : '{"ok":  true}'
       if (n % 3 === 0)
-        return { type: 'bytes', text: `${head}transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n`, next: 'go-on' }
-      return { type: 'bytes', text: `${head}content-length: 2\r\n\r\n{}`, next: 'go-on' }
+        return {
+          type: 'bytes',
+          text: `${head}transfer-encoding: chunked\r\n\r\nd\r\n${body}\r\n0\r\n\r\n`,
+          next: 'go-on',
+        }
+      return { type: 'bytes', text: `${head}content-length: ${body.length}\r\n\r\n${body}`, next: 'go-on' }
     })
     const sender = senderTo(server.url)
     let answered = 0
@@ -196,7 +204,7 @@ describe('an answer', () => {
       }
       const sender = senderTo(server.url, { watch })
       expect((await sendBatch(sender, bodies(1))).map(word)).toEqual([first])
-      server.script = () => ({ type: 'answer', status: 400 })
+      server.script = () => ({ type: 'answer', status: 400, body: refusal })
       expect((await sendBatch(sender, bodies(1))).map(word)).toEqual(['rejected'])
       expect(server.connections).toBe(2)
       expect(misunderstood).toEqual(reasons)
@@ -229,7 +237,7 @@ describe('an answer', () => {
     const refused = (n: number) => n % 5 === 3
     const server = await serve((request) => {
       const n = numberOf(request)
-      const text = refused(n) ? `HTTP/1.1 400 X\r\ncontent-length: 0\r\n\r\n${ok}` : ok
+      const text = refused(n) ? `HTTP/1.1 400 X\r\ncontent-length: 13\r\n\r\n${refusal}${ok}` : ok
       return { type: 'bytes', text, next: 'go-on' }
     })
     const outcomes = (await sendBatch(senderTo(server.url), bodies(64))).map(word)
@@ -282,7 +290,9 @@ describe('an answer', () => {
     const great = JSON.stringify({ text: 'x'.repeat(12_000_000) })
     const server = createServer((socket) => {
       socket.on('error', () => {})
-      socket.once('data', () => socket.end('HTTP/1.1 413 X\r\nconnection: close\r\ncontent-length: 0\r\n\r\n'))
+      socket.once('data', () =>
+        socket.end(`HTTP/1.1 413 X\r\nconnection: close\r\ncontent-length: 13\r\n\r\n${refusal}`),
+      )
     })
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -9,6 +9,9 @@ import { Transmission } from '../../src/http/transmission.js'
 
 const success = (body = '{"result":true}'): ReadAnswer => answer(201, body)
 
+/** The service refuses a record. */
+const refusal = '{"errors":[]}'
+
 function answer(status: number, body: string): ReadAnswer {
   const nothing = { retryAfter: undefined, location: undefined, echoedKey: undefined }
   const head = { version: '1.1', closes: false, last: false, keepAliveMs: undefined, keepAliveMax: undefined } as const
@@ -180,7 +183,7 @@ describe('the answers to a batch', () => {
     const { transmission, settled, take, write } = transmit(['a', 'b', 'c'])
     write(3)
     take(success(), 'none')
-    take(answer(400, '{}'), 'none')
+    take(answer(400, refusal), 'none')
     transmission.settleHeld()
     expect(settled).toEqual([])
     take(success(), 'none')
@@ -193,7 +196,7 @@ describe('the answers to a batch', () => {
   it('that differ no longer hold up later ones once a certain answer has come', () => {
     const { transmission, settled, take, write } = transmit(['a', 'b', 'c', 'd'])
     write(4)
-    take(answer(400, '{}'), 'none')
+    take(answer(400, refusal), 'none')
     take(success(), 'right')
     take(success(), 'none')
     transmission.settleHeld()
@@ -204,7 +207,7 @@ describe('the answers to a batch', () => {
     const { transmission, settled, outcomes, take, write } = transmit(['a', 'b', 'c'])
     write(3)
     take(success(), 'right')
-    take(answer(400, '{}'), 'none')
+    take(answer(400, refusal), 'none')
     transmission.doubt('a surplus answer')
     expect(settled).toEqual(['0 delivered', '1 ambiguous'])
     expect(outcomes[1]).toEqual({
@@ -233,7 +236,7 @@ describe('the answers to a batch', () => {
     take(success(), 'right', 2)
     expect({ settled, calls }).toEqual({ settled: ['0 delivered', '1 delivered'], calls: [2] })
     take(success(), 'none', 2)
-    take(answer(400, '{}'), 'none', 2)
+    take(answer(400, refusal), 'none', 2)
     transmission.settleHeld()
     expect(calls).toEqual([2])
     take(success(), 'right', 1)
@@ -259,7 +262,7 @@ describe('a batch that breaks off', () => {
   it('keeps the answers that came; the rest is ambiguous where it was written, else unsent', () => {
     const { transmission, settled, outcomes, events, take, write } = transmit(['a', 'b', 'c', 'd'])
     write(3)
-    take(answer(422, '{}'), 'none')
+    take(answer(422, refusal), 'none')
     transmission.breakOff({ reason: 'the connection broke' })
     expect(settled).toEqual(['0 rejected', '1 ambiguous', '2 ambiguous', '3 unsent'])
     expect(outcomes.slice(1).map((each) => 'reason' in each && each.reason)).toEqual(
@@ -286,7 +289,7 @@ describe('a batch that breaks off', () => {
     const { transmission, settled, take, write } = transmit(['a', 'b'])
     write(2)
     take(success(), 'none')
-    take(answer(400, ''), 'none')
+    take(answer(400, refusal), 'none')
     transmission.breakOff({ reason: 'the server closes the connection' })
     expect(settled).toEqual(['0 delivered', '1 ambiguous'])
   })
@@ -294,12 +297,12 @@ describe('a batch that breaks off', () => {
   it('behind a 400 to a request that was alone, or whose key it repeats, keeps it', () => {
     const alone = transmit(['a', 'b'])
     alone.write(1)
-    alone.take(answer(400, ''), 'none')
+    alone.take(answer(400, refusal), 'none')
     alone.transmission.breakOff({ reason: 'the server closes the connection' })
     expect(alone.settled).toEqual(['0 rejected', '1 unsent'])
     const sure = transmit(['a', 'b'])
     sure.write(2)
-    sure.take(answer(400, ''), 'right')
+    sure.take(answer(400, refusal), 'right')
     sure.transmission.breakOff({ reason: 'the server closes the connection' })
     expect(sure.settled).toEqual(['0 rejected', '1 ambiguous'])
   })

@@ -15,6 +15,7 @@ const poisonTroubles: Readonly<Record<Poison, Trouble>> = {
   '500': { type: 'status', status: 500 },
   '400': { type: 'status', status: 400 },
   '403': { type: 'status', status: 403 },
+  '413 page': { type: 'page', status: 413 },
   reset: { type: 'reset', when: 'before commit' },
   hang: { type: 'hang', when: 'before commit' },
 }
@@ -71,6 +72,8 @@ export const serviceChanges: Readonly<Record<Exclude<ServiceFault, 'deploy'>, Pa
   'hung after commit': { trouble: { type: 'hang', when: 'after commit' } },
   slow: { workMs: [500, 3000] },
   late: { workMs: [60, 60] },
+  '400 page': { trouble: { type: 'page', status: 400 } },
+  '504 after commit': status(504, 'after commit'),
   garbage: { trouble: { type: 'garbage', when: 'before commit' } },
   html: { trouble: { type: 'html' } },
   'result false': { trouble: { type: 'result false' } },

@@ -46,6 +46,8 @@ export const rareServiceFaults = [
   'announced closes',
   'unannounced closes',
   'late',
+  '400 page',
+  '504 after commit',
 ] as const
 /** It dies as it claims one of its next locks: one for each folder that it makes or takes over. */
 export const rareProcessFaults = ['killed in a claim'] as const
@@ -68,7 +70,7 @@ export const clockFaults = ['forward', 'back'] as const
 /** Faults of one process. */
 export const processFaults = ['freeze', 'worker dies', 'worker hangs', 'killed in a write'] as const
 
-export const poisons = ['500', 'reset', 'hang', '400', '403'] as const
+export const poisons = ['500', 'reset', 'hang', '400', '403', '413 page'] as const
 export type Poison = (typeof poisons)[number]
 
 /** A fault in a span of time. */

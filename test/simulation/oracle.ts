@@ -202,6 +202,14 @@ function checkReasons(world: World, process: SimulatedProcess, schedule: Schedul
   const refuses =
     has('records') ||
     has('service', 'result false', '403', '404', '412', 'garbage', 'html', '500 before commit', '500 after commit')
+  // Where a gateway refuses all requests, no other record confirms that one of them is at fault.
+  const refusedByGateway = faults.every(
+    (fault) =>
+      (fault.on !== 'service' && fault.on !== 'records' && fault.on !== 'network') ||
+      (fault.on === 'service' && fault.kind === '400 page' && fault.chance === 1 && fault.backend === undefined),
+  )
+  if (ledger.rejected > 0 && refusedByGateway)
+    world.fail(`${process.name} counts ${ledger.rejected} records as rejected, and a gateway has refused them all`)
   if (ledger.rejected > 0 && !refuses && !has('network') && !has('service')) {
     world.fail(`${process.name} counts ${ledger.rejected} records as rejected, and nothing explains it`)
   }

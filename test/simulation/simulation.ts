@@ -81,7 +81,9 @@ class Simulation {
     const isPoisoned = schedule.faults.some(({ on }) => on === 'records')
     const bad = schedule.bursts.flatMap(({ records }) => (isPoisoned ? records.filter(isBad) : []))
     this.#bad = new Set(bad.map(({ id }) => id))
-    const isRefused = schedule.faults.some(({ on, kind }) => on === 'records' && kind === '403')
+    const isRefused = schedule.faults.some(
+      ({ on, kind }) => on === 'records' && (kind === '403' || kind === '413 page'),
+    )
     this.#livenessMs = isRefused ? longestLivenessMs : usualLivenessMs
   }
 

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 /** A running nginx, on ports of its own. */
 export interface Nginx {
   readonly url: string
-  /** Starts new worker processes. The old ones finish their requests and close their connections. */
-  reload(): void
+  /** Starts new worker processes, with another block `http` where it is given. The old ones finish their requests and close their connections. */
+  reload(http?: string): void
   close(): Promise<void>
 }
 
@@ -18,7 +18,7 @@ export const nginxInstalled = spawnSync('nginx', ['-v']).error === undefined
 if (!nginxInstalled)
   process.stderr.write('\nnginx is not installed: ITS TESTS ARE SKIPPED (apt-get install nginx-light)\n\n')
 
-const certificates = join(import.meta.dirname, 'certificates')
+export const certificates = join(import.meta.dirname, 'certificates')
 
 /** nginx in front of one server. */
 export async function startNginx(upstream: string): Promise<Nginx & { readonly secureUrl: string }> {
@@ -44,22 +44,25 @@ export async function runNginx({ http, port }: { readonly http: string; readonly
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (each) => `${each}_temp_path ${path(each)};`,
   )
-  writeFileSync(
-    path('nginx.conf'),
-    `daemon off; worker_processes 2; pid ${path('pid')}; error_log ${path('error.log')} crit;
+  const configure = (block: string) =>
+    writeFileSync(
+      path('nginx.conf'),
+      `daemon off; worker_processes 2; pid ${path('pid')}; error_log ${path('error.log')} crit;
     ${process.getuid?.() === 0 ? 'user root;' : ''}
     events { worker_connections 512; }
     http { access_log off; ${temporary.join(' ')}
-    ${http}
+    ${block}
     }\n`,
-  )
+    )
+  configure(http)
   const child = spawn('nginx', ['-e', path('error.log'), '-p', folder, '-c', path('nginx.conf')], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   await Promise.race([reachable(port), failed(child)])
   return {
     url: `http://127.0.0.1:${port}`,
-    reload() {
+    reload(block) {
+      if (block !== undefined) configure(block)
       execFileSync('nginx', ['-e', path('error.log'), '-p', folder, '-c', path('nginx.conf'), '-s', 'reload'])
     },
     async close() {

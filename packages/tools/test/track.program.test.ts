@@ -44,7 +44,7 @@ describe('sluice-tools track', () => {
   })
 
   it('ends with 1 when the event is not stored, and says why', async () => {
-    const server = await FaultServer.start(() => ({ type: 'answer', status: 400 }))
+    const server = await FaultServer.start(() => ({ type: 'answer', status: 400, body: '{"errors":[]}' }))
     onTestFinished(() => server.close())
     const variables = { SLUICE_URL: server.url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' }
     const refused = await track(['1'], variables)

@@ -4,6 +4,7 @@ import type { Carriage, Outcome, Sender } from '../../delivery/sender.js'
 import { TextBatch } from '../../delivery/text-batch.js'
 import { RecordWriter } from '../../engine/record-writer.js'
 import { openSender } from '../../http/auto-sender.js'
+import { recordFaults } from '../../http/classify.js'
 import { maxBodyBytes, recordPath } from '../../http/request-head.js'
 import { UndiciPool } from '../../http/undici-pool.js'
 import type { ResolvedOptions } from '../../options/options.js'
@@ -119,7 +120,9 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
   const base = new URL(options.url)
   const path = recordPath(base, kind, bucket)
   const request = `POST ${base.origin}${path}`
-  if (result.scope === 'lane' && !isRedirect(result.status) && (await answersPage(path, plan))) {
+  // The reason of these has the words of a page already, and the remedy for them.
+  const isExplained = isRedirect(result.status) || recordFaults.has(result.status)
+  if (result.scope === 'lane' && !isExplained && (await answersPage(path, plan))) {
     const text = `not the service: a web page answers (${result.status}): ${request}`
     const advice = `check the URL, and for a login page or proxy: SLUICE_URL is the base URL of the API; ${waiting}`
     return { finding: bad(check, { text, advice }), trouble: { reason: 'a web page', place: '' } }
@@ -129,8 +132,8 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
     const finding = notFound(cause, { request, kind, bucket })
     return { finding, trouble: cause.wrong === 'url' ? { reason: 'a wrong URL', place: '' } : trouble }
   }
-  // The reason of a pause contains the advice.
-  const [text = '', todo = 'see the answer of the service'] = result.reason.split('; ')
+  // The reason of a pause ends with the advice.
+  const [, text, todo] = /^(.*); (.*)$/s.exec(result.reason) ?? ['', result.reason, 'see the answer of the service']
   const asked = result.scope === 'lane' ? `: ${request}` : ''
   return { finding: bad(check, { text: `${text}${asked}`, advice: `${todo}; ${waiting}` }), trouble }
 }
@@ -153,8 +156,8 @@ function notFound(
   return bad(check, { text, advice: `${remedy}, the base URL of the API; ${waiting}` })
 }
 
-function isRedirect(status: number | undefined): boolean {
-  return status !== undefined && status >= 300 && status < 400
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400
 }
 
 /** True where a request without a key gets a web page, which no service of this API sends there. */

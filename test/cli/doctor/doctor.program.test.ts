@@ -151,6 +151,21 @@ describe('sluice doctor', () => {
     expect(keys.filter((key) => key === 'k-1234')).toHaveLength(2)
   })
 
+  it('shows the words of a gateway that refuses with a page, and the remedy for them', async () => {
+    const server = await serverHere(({ headers }) => ({
+      type: 'answer',
+      status: 400,
+      body: `<html><head><title>400 ${headers.has('x-api-key') ? 'The plain HTTP request was sent to HTTPS port; so' : 'No'}</title>`,
+      headers: { 'content-type': 'text/html' },
+    }))
+    const { code, looks } = await examine({ SLUICE_URL: server.url, SLUICE_API_KEY: 'k-1234', SLUICE_BUCKET: 'b' })
+    expect(code).toBe(1)
+    expect(looks['log record']).toBe(
+      'bad: a web page answers in place of the service (400): 400 The plain HTTP request was sent to HTTPS port; so: ' +
+        `POST ${server.url}/logs/b → SLUICE_URL has to begin with https:; until then records wait in the queue`,
+    )
+  })
+
   it.runIf(full).each([404, 405])('tells a web page that answers %s from an unknown bucket', async (status) => {
     const headers = { 'content-type': 'text/html; charset=utf-8' }
     const server = await serverHere(() => ({ type: 'answer', status, body: '<h1>No</h1>', headers }))

@@ -155,6 +155,17 @@ describe('sluice replay', () => {
     expect(segmentsIn(dir)).toHaveLength(2)
   })
 
+  it('stops where a gateway refuses every record, keeps them, and says what the page says', async () => {
+    await leave(10)
+    server.script = () => ({ ...answer(400), body: '<title>400 No required SSL certificate was sent</title>' })
+    const { code, stdout } = await replay(dir)
+    expect(code).toBe(1)
+    expect(stdout).toContain('0 of 11 records delivered\n11 not delivered, still there\nstopped: a web page answers')
+    expect(stdout).toContain('(400): 400 No required SSL certificate was sent; Sluice sends no client certificate')
+    server.script = () => delivered
+    expect(await replay(dir)).toEqual({ code: 0, stdout: '11 of 11 records delivered\n', stderr: '' })
+  })
+
   it('sends dead letters only when DIR is their folder', async () => {
     await leave(3, { rejected: true })
     expect(await replay(dir)).toMatchObject({

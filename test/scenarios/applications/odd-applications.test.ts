@@ -134,7 +134,7 @@ describe('a listener that logs', () => {
   })
 
   it('may be an asynchronous function that rejects', async () => {
-    const server = await FaultServer.start(() => ({ type: 'answer', status: 400 }))
+    const server = await FaultServer.start(() => ({ type: 'answer', status: 400, body: '{"errors":[]}' }))
     const unhandled: unknown[] = []
     const remember = (reason: unknown) => unhandled.push(reason)
     process.on('unhandledRejection', remember)
@@ -216,7 +216,7 @@ describe('the end of a process', () => {
   it.each(rowsOf(['natural', 'exit'], (end) => end === 'exit'))(
     '%s: tells the listeners of the application what became of the last record',
     async (END) => {
-      const server = await FaultServer.start(() => ({ type: 'answer', status: 400 }))
+      const server = await FaultServer.start(() => ({ type: 'answer', status: 400, body: '{"errors":[]}' }))
       const variables = { ...receiver.variables, SLUICE_URL: server.url, END }
       const { code, stdout } = await runProgram('hears-at-end.js', variables)
       expect({ code, heard: stdout.split('\n').sort() }).toEqual({

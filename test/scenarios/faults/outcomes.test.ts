@@ -105,9 +105,9 @@ describe.each(rowsOf(senders, (name) => name === 'pipelined'))('an answer, over 
       answer(400, '{"result":false,"validationErrors":[{"name":"eventId","attemptedValue":1,"message":"unknown"}]}'),
       'eventId: unknown',
     ],
-    ['413', answer(413), '(413)'],
-    ['415', answer(415), '(415)'],
-    ['422', answer(422), '(422)'],
+    ['413', answer(413, '{"errors":[{"correlationId":"c","message":"too long"}]}'), '(413): too long'],
+    ['415', answer(415, '{"result":null,"validationErrors":[],"errors":[]}'), '(415)'],
+    ['422', answer(422, '{"isValid":false,"validationErrors":[]}'), '(422)'],
   ])('%s: this record alone is rejected, and told why', async (_, fault, reason) => {
     const { ledger, told, requests, before } = await send(name, fault)
     expect(ledger).toMatchObject({ rejected: 1, delivered: 0, requests: 1 })
@@ -185,7 +185,16 @@ describe.each(rowsOf(senders, (name) => name === 'pipelined'))('an answer, over 
     expect(since(await sluice!.flush(), before)).toMatchObject({ rejected: 1, delivered: 1 })
   })
 
-  it.each([408, 425, 429, 500, 502, 503, 504])('%i: retried', async (status) => {
+  it.each(rowsOf([502, 504, 520, 524, 527], (status) => status === 504))(
+    '%i, which a gateway gives in place of an answer that it did not get: retried and counted as ambiguous',
+    async (status) => {
+      const { ledger, requests } = await send(name, answer(status))
+      expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 1 })
+      expect(requests).toBe(2)
+    },
+  )
+
+  it.each([408, 425, 429, 500, 503, 507])('%i: retried', async (status) => {
     const { ledger, requests } = await send(name, answer(status))
     expect(ledger).toMatchObject({ delivered: 1, retries: 1, ambiguousRetries: 0 })
     expect(requests).toBe(2)

@@ -57,6 +57,8 @@ export function troubled(
       return { bytes: '\u0000\u0001 this is not HTTP \r\n\r\n' }
     case 'html':
       return { status: 200, form, body: page, contentType: 'text/html', echoedKey: undefined }
+    case 'page':
+      return { status: trouble.status, form, body: page, contentType: 'text/html', echoedKey: undefined }
     case 'surplus answer':
       return { status: 201, form, body: acceptedBody, echoedKey, twice: true }
     case 'result false':

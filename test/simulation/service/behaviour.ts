@@ -12,6 +12,8 @@ export type Trouble =
   | { readonly type: 'reset'; readonly when: Moment }
   /** 200 with a page in HTML, as a proxy or login page sends it. Nothing is stored. */
   | { readonly type: 'html' }
+  /** A page in HTML with this status, as a gateway before the service sends it. Nothing is stored. */
+  | { readonly type: 'page'; readonly status: number }
   /** 200 with `result: false`. Nothing is stored. */
   | { readonly type: 'result false' }
   /** It stores the record, and answers twice. */

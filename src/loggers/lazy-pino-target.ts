@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { SentConfig } from './pino-logger.js'
 import type { PinoTargetOptions } from './pino-target.js'
 
 /**
@@ -14,8 +15,10 @@ import type { PinoTargetOptions } from './pino-target.js'
  * @throws {ConfigError} for an option in code that is invalid or unknown, or a function. It is thrown at the start of the worker, and pino
  *   emits it as `error` of the transport
  */
-export async function pinoTarget(options?: PinoTargetOptions): Promise<Writable> {
+export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
+  const config = new SentConfig()
   // An application that uses sluicePino() reads none of it.
   const target = await import('./pino-target.js')
-  return target.pinoTarget(options)
+  await config.awaited()
+  return target.pinoTarget(options, config)
 }

@@ -46,6 +46,8 @@ export interface CurrentGatePlan {
   readonly level: string | undefined
   /** Where the option comes from. The mistake of a variable is reported, and lines of all levels are sent. @default the code */
   readonly source?: string | undefined
+  /** The logger is made when nobody can be thrown at any more: the mistake of the code is reported, too. */
+  readonly isLate?: boolean
   /** The numbers of the logger's levels, by name. */
   readonly values: PinoLevels['values']
   /** Called with a text for people, when `setLevel` names a level that the logger does not know. */
@@ -60,8 +62,8 @@ export interface CurrentGatePlan {
  * @throws {ConfigError} for an unknown name in an option of the code
  */
 export function currentGate(plan: CurrentGatePlan): LevelGate {
-  const { level, source, values, report, overriding = overridingLevel } = plan
-  const configured = source?.startsWith('SLUICE_') ? lenientGate(plan) : levelGate(level, values)
+  const { level, source, isLate, values, report, overriding = overridingLevel } = plan
+  const configured = isLate || source?.startsWith('SLUICE_') ? lenientGate(plan) : levelGate(level, values)
   let name: string | undefined
   let gate = configured
   return (line) => {

@@ -1,4 +1,8 @@
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { type WrittenField, writtenField } from '../context/context.js'
+import { runtimeIdentity } from '../options/identity.js'
+import { runtimes } from '../records/wire.js'
+import { after, systemClock } from '../runtime/clock.js'
 
 let lastBound: unknown
 let lastFields: Readonly<Record<string, unknown>> = {}
@@ -75,4 +79,47 @@ export interface PinoConfig {
   readonly levels?: PinoLevels
   readonly messageKey?: string
   readonly errorKey?: string
+}
+
+/**
+ * The configuration that pino sends to its worker when a logger is made with the transport, at once or at any later time. A transport
+ * behind another stream never gets one.
+ */
+export class SentConfig {
+  readonly #port: MessagePort | null = workerData?.workerData?.pinoWillSendConfig === true ? parentPort : null
+  #config: PinoConfig | undefined
+
+  /** Listens from now on: Deno drops a message to which nothing listens yet. */
+  constructor() {
+    const hear = (message: { readonly code?: unknown; readonly config?: PinoConfig } | null) => {
+      if (message?.code !== 'PINO_CONFIG') return
+      this.#config = message.config
+      this.#port?.off('message', hear)
+    }
+    this.#port?.on('message', hear)
+  }
+
+  /** Resolves when it has come. Bun and Deno, which cannot look for a message, have a moment: their event may be on its way. */
+  async awaited(): Promise<void> {
+    const until = systemClock.now() + patienceMs
+    while (this.#port !== null && !isNode && this.#config === undefined && systemClock.now() < until)
+      await after(lookMs).over
+  }
+
+  /** What has been sent by now. */
+  get current(): PinoConfig | undefined {
+    if (this.#config === undefined && this.#port !== null && isNode) hearAtOnce(this.#port)
+    return this.#config
+  }
+}
+
+const patienceMs = 200
+const lookMs = 5
+const isNode = runtimeIdentity().runtime === runtimes.node
+
+/** pino sends it before the first line of its logger, but lines come another way: it may be here, and not heard yet. */
+function hearAtOnce(port: MessagePort): void {
+  for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+    port.emit('message', next.message)
+  }
 }

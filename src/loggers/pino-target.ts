@@ -1,5 +1,4 @@
 import type { Writable } from 'node:stream'
-import build from 'pino-abstract-transport'
 import { printLine } from '../diagnostics/stderr.js'
 import { Engine } from '../engine/engine.js'
 import { IdlePort } from '../engine/idle.js'
@@ -17,9 +16,9 @@ import { sharedStyle } from '../records/line-style.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
 import { ownFields } from '../runtime/own-fields.js'
 import { isNews } from '../runtime/shared-state.js'
-import { currentGate } from './level-gate.js'
+import { type CurrentGatePlan, currentGate } from './level-gate.js'
 import { LineIntake, type LineIntakePlan } from './line-intake.js'
-import type { PinoConfig } from './pino-logger.js'
+import type { PinoConfig, SentConfig } from './pino-logger.js'
 
 /** Options of the target. They are sent to pino's worker, so none of them can be a function. */
 export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
@@ -27,7 +26,7 @@ export type PinoTargetOptions = Omit<SluiceOptions, 'onError' | 'waitUntil'>
 type Port = Engine | IdlePort
 
 /** See `lazy-pino-target.ts`. */
-export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writable> {
+export function pinoTarget(options: PinoTargetOptions, config: SentConfig): Writable {
   // Before the worker is ready: an application that ends soon would miss an error that comes later.
   const { own, unknown } = targetOptions(withoutPinos(options))
   refuseFunctions(own)
@@ -40,19 +39,27 @@ export async function pinoTarget(options: PinoTargetOptions = {}): Promise<Writa
     processRegistry().capture.notice()
     return captureEngine(resolved) ?? engine
   }
-  // pino sends its configuration to streams of pino-abstract-transport. Nothing else comes by this one.
-  const config = await build(() => {}, { expectPinoConfig: true, metadata: false })
   // Once the worker is ready: loading in the main thread takes time from its start on a machine with few cores.
   if (state === 'on' && resolved.handleSignals) setImmediate(watchEndInMainThread)
+  const taker = (sent: PinoConfig | undefined, isLate = true) =>
+    lineTaker(sent ?? {}, { options: resolved, source: sources.level, isLate }, port)
+  let sent = config.current
+  // A worker that is ready must not fail: pino would throw in its flush at a natural end.
+  let take = sent === undefined ? undefined : taker(sent, false)
   const stream = new LineIntake({
-    take: lineTaker(config as PinoConfig, { options: resolved, source: sources.level }, port),
+    take: (line) => {
+      const before = sent
+      // The logger may have been made just now, and with a transport behind another stream there is none.
+      sent = config.current
+      if (take === undefined || sent !== before) take = taker(sent)
+      take(line)
+    },
     isRoomy: () => !(engine instanceof Engine) || engine.isRoomy,
     close: async () => {
       await engine.close({ timeoutMs: processRegistry().timeToClose(engine), brief: true })
       processRegistry().retire(engine)
     },
   })
-  config.on('error', (error) => stream.emit('error', error))
   return Object.assign(stream, { flush: flushOf(port, resolved.shutdownTimeoutMs) })
 }
 
@@ -108,13 +115,13 @@ function flushOf(port: () => Port, timeoutMs: number): (callback: (error?: Error
 /** Gives each line to the engine, with what is known of its logger. */
 function lineTaker(
   { levels, messageKey, errorKey }: PinoConfig,
-  { options, source }: { readonly options: ResolvedOptions; readonly source: string | undefined },
+  { options, ...gate }: { readonly options: ResolvedOptions } & Pick<CurrentGatePlan, 'source' | 'isLate'>,
   port: () => Port,
 ): LineIntakePlan['take'] {
   const style = sharedStyle({ labels: levels?.labels, messageKey, errorKey })
   const passes = currentGate({
     level: options.level,
-    source,
+    ...gate,
     values: levels?.values,
     report: (text) => port().misused('SLUICE_CONFIG_INVALID', text),
   })

@@ -68,7 +68,6 @@ export class Ending {
   readonly #print: (text: string) => void
   readonly #signals: SignalWatch
   #drains = 0
-  #turned = false
   /** The ledger of the process when its end began. */
   #before = emptyLedger
   #toldBefore = 0
@@ -126,11 +125,6 @@ export class Ending {
    * application's listeners, too. Records that have had their time are not drained again.
    */
   readonly #beforeExit = (): void => {
-    // The application's listener may have raised its signal again. The process dies of it in the next turn, and not of idleness now.
-    if (this.#signals.hasSeenSignal && !this.#turned) {
-      this.#turned = true
-      setImmediate(() => {})
-    }
     const { budget, remote } = this.#engines
     const startMs = (engine: RegisteredEngine) => Math.min(startPatienceMs, budget.remaining(engine))
     const waiting = this.#waiting().filter((engine) => !(holdsExit && engine.deliversElsewhere?.(startMs(engine))))
@@ -209,6 +203,7 @@ export class Ending {
   readonly #deliver = (): void => {
     this.#end({ streams: this.#comesLast })
     this.#endDespiteStalledDisk()
+    this.#signals.exit()
   }
 
   get #comesLast(): boolean {

@@ -34,14 +34,15 @@ export function watchEndInMainThread(): void {
   try {
     if (runtimeIdentity().runtime !== runtimes.node) throw new Error('no inspector of the main thread')
     const { Session } = hostProcess.getBuiltinModule('node:inspector')
+    const expression = expressionFor(requireOf(import.meta.url).resolve('sluice/register'))
     const session = new Session()
     // The three are one message to the main thread: it never ends with a session connected, which it would report as a debugger.
-    session.connectToMainThread()
-    session.post('Runtime.evaluate', {
-      expression: expressionFor(requireOf(import.meta.url).resolve('sluice/register')),
-      silent: true,
-    })
-    session.disconnect()
+    try {
+      session.connectToMainThread()
+      session.post('Runtime.evaluate', { expression, silent: true })
+    } finally {
+      session.disconnect()
+    }
   } catch {
     // The permission model, a Node.js without an inspector, another runtime, a bundle without this package beside it.
     if (isNews(remedy)) printLine(remedy)

@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { isMainThread } from 'node:worker_threads'
 import { runtimeIdentity } from '../options/identity.js'
 import { runtimes } from '../records/wire.js'
@@ -9,7 +10,7 @@ import { movesAgain } from './rounds.js'
 /** The parts of `process` that this file uses. */
 export type ProcessHost = Pick<
   NodeJS.Process,
-  'pid' | 'kill' | 'nextTick' | 'on' | 'off' | 'prependListener' | 'listeners' | 'listenerCount'
+  'pid' | 'kill' | 'nextTick' | 'on' | 'off' | 'prependListener' | 'listeners' | 'listenerCount' | 'rawListeners'
 >
 
 /** The signals that end a process which does not listen. SIGUSR1 is not among them: it starts the debugger of Node.js. */
@@ -46,26 +47,26 @@ export interface SignalWatchPlan {
  *
  *     every mode ── leave ──▶ left
  *
+ * The process may end before it hears a signal that it has raised on itself, and while it drains. Then it dies of the signal at its exit.
+ *
  * While it is off, a signal ends the process even in a loop that never returns to the event loop, in which no listener can run.
  */
 export class SignalWatch {
   readonly #plan: SignalWatchPlan
   readonly #host: ProcessHost
   readonly #listeners = new Map<NodeJS.Signals, () => void>()
-  #seen = false
   #mode: 'off' | 'watching' | 'draining' | 'ending' | 'left' = 'off'
   /** The signal that is being drained. */
   #drained: NodeJS.Signals | undefined
+  /** A signal that the process has raised on itself and not heard yet. */
+  #raised: NodeJS.Signals | undefined
+  #hearsKill = false
   #timer: Timer | undefined
   readonly #moves = movesAgain()
 
   constructor(plan: SignalWatchPlan) {
     this.#plan = plan
     this.#host = plan.host ?? hostProcess
-  }
-
-  get hasSeenSignal(): boolean {
-    return this.#seen
   }
 
   start(): void {
@@ -79,14 +80,41 @@ export class SignalWatch {
     for (const signal of signals) this.#host.prependListener(signal, this.#listeners.get(signal)!)
     this.#host.on('newListener', this.#keepFirst)
     this.#lookLater()
+    if (!this.#hearsKill) this.#hearKill()
+  }
+
+  /**
+   * Node hears a signal in the next turn of the event loop, and a process that ends itself has none: nothing else tells that a signal is
+   * on its way. The function stays, as others may have wrapped it meanwhile.
+   */
+  #hearKill(): void {
+    this.#hearsKill = true
+    const { kill } = this.#host
+    Reflect.set(this.#host, 'kill', (...call: Parameters<NodeJS.Process['kill']>) => {
+      const result = Reflect.apply(kill, this.#host, call)
+      const [pid, signal] = call
+      const isOwn = pid === 0 || Math.abs(pid) === this.#host.pid
+      const raised = signals.find((name) => name === (signal ?? 'SIGTERM') || constants.signals[name] === signal)
+      if (isOwn && raised !== undefined && this.#listeners.has(raised) && !this.#isHandled(raised))
+        this.#raised ??= raised
+      return result
+    })
+  }
+
+  /** The process exits, and all is delivered. */
+  exit(): void {
+    const signal = this.#drained ?? this.#raised
+    if (signal === undefined || this.#isHandled(signal)) return
+    this.#stop()
+    this.#kill(signal)
   }
 
   /** Leave the signals to the application from now on. A signal that nothing else has heard ends the process all the same. */
   leave(): void {
-    const drained = this.#drained
+    const signal = this.#drained ?? this.#raised
     this.#stop()
     this.#mode = 'left'
-    if (drained !== undefined) this.#raise(drained)
+    if (signal !== undefined) this.#raise(signal)
   }
 
   /**
@@ -114,18 +142,30 @@ export class SignalWatch {
     if (this.#mode === 'off' || this.#mode === 'left') return
     this.#mode = 'off'
     this.#drained = undefined
+    this.#raised = undefined
     this.#timer?.cancel()
     this.#host.off('newListener', this.#keepFirst)
-    for (const [signal, listener] of this.#listeners) this.#host.off(signal, listener)
+    for (const [signal, listener] of this.#listeners) this.#off(signal, listener)
     this.#listeners.clear()
   }
 
+  /** Node stops to hear a signal with the last listener that it can see. tsx hides one that ends the process by an exit. */
+  #off(signal: NodeJS.Signals, listener: () => void): void {
+    const host = this.#host
+    host.off(signal, listener)
+    if (host.listenerCount(signal) > 0) return
+    for (const hidden of host.rawListeners(signal) as (() => void)[]) {
+      host.off(signal, hidden)
+      host.on(signal, hidden)
+    }
+  }
+
   #received(signal: NodeJS.Signals): void {
+    this.#raised = undefined
     if (this.#mode === 'draining') {
       this.#raise(signal)
       return
     }
-    this.#seen = true
     if (this.#mode !== 'watching' || this.#isHandled(signal)) return
     this.#mode = 'draining'
     this.#drained = signal
@@ -142,12 +182,16 @@ export class SignalWatch {
 
   #raise(signal: NodeJS.Signals, { ended = false } = {}): void {
     this.#stop()
-    // Windows cannot raise a SIGHUP, and each signal that it can raise ends a process in the same way.
-    this.#host.kill(this.#host.pid, hostProcess.platform === 'win32' ? 'SIGTERM' : signal)
+    this.#kill(signal)
     systemClock.schedule(() => {
       if (ended) this.#plan.survived(signal)
       this.start()
     }, survivalMs)
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    // Windows cannot raise a SIGHUP, and each signal that it can raise ends a process in the same way.
+    this.#host.kill(this.#host.pid, hostProcess.platform === 'win32' ? 'SIGTERM' : signal)
   }
 
   /**
@@ -180,7 +224,7 @@ export class SignalWatch {
     return (
       this.#host.pid !== 1 &&
       !mayBeHandled &&
-      this.#host.listenerCount(signal) === (this.#listeners.has(signal) ? 1 : 0)
+      this.#host.rawListeners(signal).length === (this.#listeners.has(signal) ? 1 : 0)
     )
   }
 

@@ -90,6 +90,10 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/applications/signals.test.ts', 'a signal to an application with a listener of its own'),
     proof('scenarios/applications/signals.test.ts', 'delivers for a bare pino target with --import sluice/register'),
     proof('scenarios/applications/pino-alone.test.ts', '%s: everything is delivered, and the status is that signal'),
+    proof(
+      'scenarios/applications/raised-signals.test.ts',
+      '$way, $mode, $signal, $how: dies of it, and everything is delivered',
+    ),
   ],
   SIGKILL: [
     proof('scenarios/applications/spool.test.ts', 'leaves nothing behind that the next one would not deliver: %s, %s'),

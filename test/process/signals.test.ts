@@ -55,7 +55,6 @@ describe('an application that listens itself', () => {
     host.emit('SIGTERM')
     expect(drains).toEqual([])
     expect(host.raised).toEqual([])
-    expect(watch.hasSeenSignal).toBe(true)
   })
 
   it('is seen, though its listener was added with prependOnceListener and is gone when it was called', async () => {
@@ -85,6 +84,70 @@ describe('an application that listens itself', () => {
     await turn()
     expect(rounds).toBeLessThan(5)
     expect(host.listeners('SIGTERM')[0]).toBe(rival)
+  })
+})
+
+describe('a signal that the process raises on itself', () => {
+  const raised = () => host.raised.splice(0)
+
+  it('is raised again at the exit, where there was no turn in which it could be heard', () => {
+    host.kill(host.pid, 'SIGINT')
+    expect(raised()).toEqual(['SIGINT'])
+    watch.exit()
+    expect(raised()).toEqual(['SIGINT'])
+    expect(listeners()).toBe(0)
+    expect(drains).toEqual([])
+  })
+
+  it('may be named by its number, be the default, or be for its group', () => {
+    for (const call of [[host.pid, 15], [host.pid], [0, 'SIGTERM'], [-host.pid, 'SIGTERM']] as [number, string][]) {
+      host.kill(...call)
+      raised()
+      watch.exit()
+      expect(raised()).toEqual(['SIGTERM'])
+      watch.start()
+    }
+  })
+
+  it('is forgotten once it is heard, or where the application listens, and is none of another process', async () => {
+    host.kill(host.pid + 1, 'SIGTERM')
+    host.kill(host.pid, 'SIGUSR1')
+    const own = () => {}
+    host.on('SIGTERM', own)
+    host.kill(host.pid, 'SIGTERM')
+    host.off('SIGTERM', own)
+    raised()
+    watch.exit()
+    expect(raised()).toEqual([])
+
+    host.kill(host.pid, 'SIGINT')
+    host.emit('SIGINT')
+    drains[0]!()
+    await turn()
+    raised()
+    watch.exit()
+    expect(raised()).toEqual([])
+  })
+
+  it('ends the process at the exit also where it was heard and the drain goes on', () => {
+    host.emit('SIGTERM')
+    watch.exit()
+    expect(raised()).toEqual(['SIGTERM'])
+  })
+})
+
+describe('a listener that another library hides', () => {
+  it('is heard by Node as before when ours has gone', () => {
+    const hidden = () => {}
+    host.prependListener('SIGTERM', hidden)
+    const { listenerCount } = host
+    host.listenerCount = (event: string) => listenerCount.call(host, event) - (event === 'SIGTERM' ? 1 : 0)
+    const heard: unknown[] = []
+    host.on('removeListener', (event) => host.listenerCount(event) === 0 && heard.push(`${event} no more`))
+    host.on('newListener', (event) => event === 'SIGTERM' && heard.push('SIGTERM'))
+    watch.leave()
+    expect(heard.filter((text) => String(text).startsWith('SIGTERM')).at(-1)).toBe('SIGTERM')
+    expect(host.rawListeners('SIGTERM')).toEqual([hidden])
   })
 })
 

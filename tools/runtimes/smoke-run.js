@@ -22,10 +22,12 @@ const giveUpMs = 20_000
 export async function runSmokeTest(test, { runtime, folder, bucket }) {
   const flags = test.flags === undefined ? [] : runtime[test.flags]
   const spool = test.flags === 'spool' ? { SLUICE_SPOOL_DIR: await mkdtemp(join(folder, 'spool-')) } : {}
+  // Deno's cache is empty at each start, as in a new container: the modules of a worker then come slowly.
+  const cache = { DENO_DIR: await mkdtemp(join(folder, 'cache-')) }
   const run = (/** @type {SmokeTest | NonNullable<SmokeTest['before']>} */ { program, variables = {} }) =>
     runProgram([...runtime.command, ...flags, ...program], {
       folder,
-      variables: { ...bucket.variables, ...spool, ...variables },
+      variables: { ...bucket.variables, ...spool, ...cache, ...variables },
       ...('input' in test ? { input: test.input } : {}),
       ...('signal' in test ? { signal: test.signal } : {}),
     })

@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Debugger } from '../../support/debugger.js'
 import { ampleTime, listenTo, startProgram } from '../../support/programs.js'
@@ -69,5 +72,24 @@ describe('an application that knows pino’s target alone', () => {
     attached.detach()
     await application.ended
     expect(attached.pauses).toEqual(['Break on start', 'thread: Break on start'])
+  })
+
+  it('started with --inspect, from a bundle without the package beside it: ends by SIGTERM, and everything is delivered', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-apart-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    cpSync(resolve('dist'), folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+    const program = startProgram('package-apart.js', {
+      variables: { ...receiver.variables, ...ampleTime, PACKAGE: folder },
+      flags: ['--inspect=127.0.0.1:0'],
+    })
+    onTestFinished(() => void program.process.kill('SIGKILL'))
+    await listenTo(program.process.stdout)('logged')
+    program.process.kill('SIGTERM')
+    const { stderr, ...ended } = await program.ended
+    expect(ended).toMatchObject({ code: null, signal: 'SIGTERM' })
+    expect(stderr).toContain('import sluice before pino')
+    expect(stderr).not.toContain('Waiting for the debugger')
+    expect(await receiver.values()).toHaveLength(1)
   })
 })

@@ -6,7 +6,8 @@
 export const ways = {
   'pino target': async () => {
     const { pino } = await import('pino')
-    const logger = pino({ transport: { target: 'sluice/pino' } })
+    // A name that the target knows from pino's configuration alone.
+    const logger = pino({ messageKey: 'text', transport: { target: 'sluice/pino' } })
     return (number) => logger.info(`line ${number}`)
   },
   'sluicePino()': async () => {

@@ -125,6 +125,7 @@ export class Ending {
    * application's listeners, too. Records that have had their time are not drained again.
    */
   readonly #beforeExit = (): void => {
+    this.#engines.held.take()
     // The application's listener may have raised its signal again. The process dies of it in the next turn, and not of idleness now.
     if (this.#signals.hasSeenSignal && !this.#turned) {
       this.#turned = true
@@ -166,7 +167,8 @@ export class Ending {
 
   /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
   readonly #begin = (): void => {
-    const { budget, remote } = this.#engines
+    const { budget, remote, held } = this.#engines
+    held.take()
     this.#startTime()
     this.#noteLedger({ tellsAll: this.#comesLast })
     remote.beginParking()
@@ -216,7 +218,8 @@ export class Ending {
 
   /** The process ends now: hold this thread until all is delivered or the time is over. `streams`: pino ends none any more. */
   #end(which: { readonly streams: boolean }): void {
-    const { budget } = this.#engines
+    const { budget, held } = this.#engines
+    held.take()
     // Engines whose close() is under way are among them: its end will not come.
     const engines = [...this.#engines.local]
     const tellsAll = this.#engines.end.isToldHere

@@ -72,6 +72,12 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'cause a few lines on stderr, add up everywhere, and survive a listener that throws, mode %s',
     ),
   ],
+  'winston holds lines back': [
+    proof(
+      'scenarios/applications/busy-winston.test.ts',
+      'every line that winston holds back for a transport beside ($beside) is delivered once at: $end',
+    ),
+  ],
   '`process.exit()`': [
     proof(
       'scenarios/applications/worker.test.ts',

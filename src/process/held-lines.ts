@@ -1,8 +1,7 @@
-import type { DrainMode } from '../control/control-block.js'
 import { printLine } from '../diagnostics/stderr.js'
 import { after, systemClock } from '../runtime/clock.js'
 
-/** Lines that do not move for this time wait for a transport that does not go on. */
+/** Lines that do not get fewer for this time wait for a transport that does not go on. */
 const patienceMs = 250
 const turnMs = 5
 
@@ -35,27 +34,21 @@ export class HeldLines {
   }
 
   /**
-   * Wait for the held lines, for `timeoutMs` at most. Those that do not move are read. So are the others before a close; a flush leaves them: transports beside
-   * may lose lines that they get faster than they want.
+   * Wait for the held lines, for `timeoutMs` at most, and read those that do not get fewer by waiting. winston's File may lose lines that it gets faster than it
+   * wants, if its logger ends then: so they are not read at once.
    */
-  async arrive(mode: DrainMode, timeoutMs: number): Promise<void> {
-    let last = this.#count()
-    let least = last
-    let leastAt = systemClock.now()
-    let fellAt = leastAt
-    const deadline = leastAt + timeoutMs
-    for (let now = leastAt; last > 0 && now < Math.min(deadline, leastAt + patienceMs); ) {
+  async arrive(timeoutMs: number): Promise<void> {
+    let least = this.#count()
+    let now = systemClock.now()
+    const deadline = now + timeoutMs
+    for (let fellAt = now; least > 0 && now < Math.min(deadline, fellAt + patienceMs); ) {
       await after(turnMs, true).over
       now = systemClock.now()
       const count = this.#count()
-      if (count < last) fellAt = now
-      if (count < least) {
-        least = count
-        leastAt = now
-      }
-      last = count
+      if (count < least) fellAt = now
+      least = Math.min(least, count)
     }
-    if (mode !== 'flush' || systemClock.now() - fellAt >= patienceMs) this.take()
+    this.take()
   }
 
   /** Read all held lines now. */

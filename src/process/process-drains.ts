@@ -48,7 +48,7 @@ export class ProcessDrains {
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
     // Half of the time is left for the delivery.
-    await Promise.all([within(early.drain(left(), mode)), held.arrive(mode, left() / 2)])
+    await Promise.all([within(early.drain(left(), mode)), held.arrive(left() / 2)])
     const handOver = streams.handedOver()
     const deadlineTimer = after(left())
     await within(Promise.race([handOver.done, deadlineTimer.over]))

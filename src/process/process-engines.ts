@@ -235,7 +235,7 @@ export class ProcessEngines {
     const time = timeFor(ask, processNow())
     if (ask.mode === 'park') this.budget.grant(engine, time.timeoutMs)
     const deadline = systemClock.now() + time.timeoutMs
-    const drained = this.held.arrive(ask.mode, time.timeoutMs / 2).then(() => {
+    const drained = this.held.arrive(time.timeoutMs / 2).then(() => {
       const timeoutMs = Math.max(0, deadline - systemClock.now())
       return engine[ask.mode]({ ...time, timeoutMs })
     })

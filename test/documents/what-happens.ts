@@ -72,12 +72,6 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
       'cause a few lines on stderr, add up everywhere, and survive a listener that throws, mode %s',
     ),
   ],
-  'winston holds lines back': [
-    proof(
-      'scenarios/applications/busy-winston.test.ts',
-      'every line that winston holds back for a transport beside ($beside) is delivered once at: $end',
-    ),
-  ],
   '`process.exit()`': [
     proof(
       'scenarios/applications/worker.test.ts',
@@ -141,6 +135,12 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
   'an answer is lost': [
     proof('scenarios/faults/outcomes.test.ts', '%s: ambiguous, retried and counted'),
     proof('scenarios/faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
+  ],
+  'winston holds lines back': [
+    proof(
+      'scenarios/applications/busy-winston.test.ts',
+      'every line that winston holds back for a transport beside ($beside) is delivered once at: $end',
+    ),
   ],
   'the disk of the spool is full': [
     proof(

@@ -4,9 +4,11 @@ import { IdlePort } from '../engine/idle.js'
 import type { ResolvedOptions, SluiceOptions } from '../options/options.js'
 import { table } from '../options/table.js'
 import { type Lease, leaseFor } from '../process/lease.js'
+import { processRegistry } from '../process/registry.js'
 import { type Severity, severityOfName } from '../records/level.js'
 import { type LineStyle, sharedStyle } from '../records/line-style.js'
 import { type Redactor, redacting } from '../records/redactor.js'
+import { setImmediate } from '../runtime/clock.js'
 import { overridingLevel } from '../runtime/level-override.js'
 import { ownField, ownFields } from '../runtime/own-fields.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
@@ -47,6 +49,11 @@ export class SluiceTransport extends Transport {
   #lease: Lease
   /** The end of the leases before. */
   #earlier: Promise<unknown> = Promise.resolve()
+  readonly #own: SluiceOptions
+  /** The application has closed it: lines are refused until a logger adds it again. */
+  #isClosed = false
+  /** winston sets it when it waits for `finish` after a line of an exception or a rejection. */
+  _ending = false
   /** Others come where variables are set late. */
   #options: ResolvedOptions
   #redactor: Redactor | undefined
@@ -83,6 +90,9 @@ export class SluiceTransport extends Transport {
     const [own, theirs] = partition(options)
     const lease = leaseFor(own, 'logs')
     super(theirs)
+    // As winston's own transports do: each logger listens to some events.
+    this.setMaxListeners(30)
+    this.#own = own
     this.#lease = lease
     this.#options = lease.options
     this.#redactor = redacting(this.#options).redactor
@@ -91,12 +101,13 @@ export class SluiceTransport extends Transport {
       added: (logger) => {
         this.#isPiped = true
         watchCalls(logger)
-        if (!this.#lease.released) return
-        this.#earlier = this.#release()
-        this.#lease = leaseFor(own, 'logs')
+        this.#isClosed = false
+        this.#renew()
       },
+      left: () => this.#closeOfUser(),
       unused: () => void this.#release(),
     })
+    processRegistry().holds?.(this.#loggers)
     this.once('pipe', (logger: { readonly level?: string }) => {
       const rank = ownField(this.levels ?? {}, this.#ownLevel ?? '')
       const ofLogger = ownField(this.levels ?? {}, logger.level ?? '')
@@ -155,13 +166,16 @@ export class SluiceTransport extends Transport {
     this.#accept(info)
     callback?.()
     this.emit('logged', info)
+    if (this._ending) this.#finishSoon()
     return true
   }
 
   #accept(info: WinstonInfo): void {
-    const { engine, released, options } = this.#lease
-    if (engine instanceof IdlePort) return
     try {
+      // A logger that has it as a handler of exceptions writes to it without a pipe.
+      if (!this.#isClosed) this.#renew()
+      const { engine, released, options } = this.#lease
+      if (engine instanceof IdlePort) return
       if (options !== this.#options) {
         this.#options = options
         this.#redactor = redacting(options).redactor
@@ -186,7 +200,7 @@ export class SluiceTransport extends Transport {
         redacted: redactor?.takeRedacted() === true,
       })
     } catch (error) {
-      engine.unmapped(error)
+      this.#lease.engine.unmapped(error)
     }
   }
 
@@ -264,7 +278,32 @@ export class SluiceTransport extends Transport {
 
   /** Delivers the lines so far and refuses later ones, until a logger adds the transport again. */
   override close(): void {
+    this.#isClosed = true
     void this.#release()
+  }
+
+  /** Its last logger has left: call the option `close`, or the method of a subclass, as winston does. Who logs to it all the same is heard. */
+  #closeOfUser(): void {
+    if (this.close === SluiceTransport.prototype.close) return
+    const isClosed = this.#isClosed
+    try {
+      this.close()
+    } finally {
+      this.#isClosed = isClosed
+    }
+  }
+
+  /** winston ends the process at this event, or after three seconds without it. The exit delivers. Transports beside write their line before. */
+  #finishSoon(): void {
+    this._ending = false
+    setImmediate(() => this.#loggers.finish())
+  }
+
+  /** A new lease in place of a released one. */
+  #renew(): void {
+    if (!this.#lease.released) return
+    this.#earlier = this.#release()
+    this.#lease = leaseFor(this.#own, 'logs')
   }
 
   async #release(): Promise<void> {

@@ -125,6 +125,7 @@ export class Ending {
    * application's listeners, too. Records that have had their time are not drained again.
    */
   readonly #beforeExit = (): void => {
+    this.#engines.held.take()
     const { budget, remote } = this.#engines
     const startMs = (engine: RegisteredEngine) => Math.min(startPatienceMs, budget.remaining(engine))
     const waiting = this.#waiting().filter((engine) => !(holdsExit && engine.deliversElsewhere?.(startMs(engine))))
@@ -160,7 +161,8 @@ export class Ending {
 
   /** pino ends its streams now, one after another, and each holds this thread. Delivery in other threads begins before that. */
   readonly #begin = (): void => {
-    const { budget, remote } = this.#engines
+    const { budget, remote, held } = this.#engines
+    held.take()
     this.#startTime()
     this.#noteLedger({ tellsAll: this.#comesLast })
     remote.beginParking()
@@ -212,7 +214,8 @@ export class Ending {
 
   /** The process ends now: hold this thread until all is delivered or the time is over. `streams`: pino ends none any more. */
   #end(which: { readonly streams: boolean }): void {
-    const { budget } = this.#engines
+    const { budget, held } = this.#engines
+    held.take()
     // Engines whose close() is under way are among them: its end will not come.
     const engines = [...this.#engines.local]
     const tellsAll = this.#engines.end.isToldHere

@@ -3,6 +3,7 @@ import type { Ledger } from '../delivery/ledger.js'
 import { drainGraceMs } from '../hand-off/drain-times.js'
 import { after, setImmediate, systemClock } from '../runtime/clock.js'
 import type { EarlyWorkers } from './early-workers.js'
+import type { HeldLines } from './held-lines.js'
 import type { ThreadStreams } from './pino-streams.js'
 import type { RegisteredEngine } from './registered-engine.js'
 import { answerMs, type RemoteEngines, undelivered } from './remote-engines.js'
@@ -19,6 +20,7 @@ interface ProcessDrainsPlan {
   readonly remote: RemoteEngines
   readonly streams: ThreadStreams
   readonly early: EarlyWorkers
+  readonly held: HeldLines
 }
 
 /** Drains of all engines of the process. */
@@ -34,7 +36,7 @@ export class ProcessDrains {
     mode: DrainMode,
     { timeoutMs, brief }: { readonly timeoutMs: number; readonly brief: boolean },
   ): Promise<Ledger> {
-    const { engines, remote, streams, early } = this.#plan
+    const { engines, remote, streams, early, held } = this.#plan
     const deadline = systemClock.now() + timeoutMs
     const { delivered } = engines.stats()
     const left = () => Math.max(0, deadline - systemClock.now())
@@ -45,7 +47,8 @@ export class ProcessDrains {
     const ignoreLoggers = streams.watchLoggers()
     // Node announces a worker in the tick after its start.
     await new Promise((resolve) => setImmediate(resolve))
-    await within(early.drain(left(), mode))
+    // Half of the time is left for the delivery.
+    await Promise.all([within(early.drain(left(), mode)), held.arrive(left() / 2)])
     const handOver = streams.handedOver()
     const deadlineTimer = after(left())
     await within(Promise.race([handOver.done, deadlineTimer.over]))

@@ -3,12 +3,14 @@ import { type Ask, ControlBlock, type DrainMode, timeFor } from '../control/cont
 import { type Ledger, sumLedger } from '../delivery/ledger.js'
 import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { loneOption } from '../options/resolve.js'
+import { systemClock } from '../runtime/clock.js'
 import { hostProcess } from '../runtime/host.js'
 import { sharedLevel } from '../runtime/shared-level.js'
 import { processNow } from '../runtime/shared-state.js'
 import { systemThread } from '../runtime/system-thread.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
+import { HeldLines } from './held-lines.js'
 import { OffReasons } from './off-reasons.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { ProcessDrains } from './process-drains.js'
@@ -65,6 +67,8 @@ export class ProcessEngines {
   readonly #rejections = new RecentRejections((message) => this.#channel.post(message))
   readonly #early: EarlyWorkers
   readonly #drains: ProcessDrains
+  /** Lines of this thread that winston holds back. */
+  readonly held = new HeldLines()
   /** Of the watch of signals. `start`: records may come. `rest`: perhaps none is left. `leave`: they are the application's. */
   changeSignals: (change: 'start' | 'rest' | 'leave') => unknown = () => {}
 
@@ -94,8 +98,8 @@ export class ProcessEngines {
       knows: (thread) => this.#threadStreams.knows(thread),
       flush: (engines, timeoutMs) => this.remote.drain('flush', { engines, timeoutMs }),
     })
-    const { remote } = this
-    this.#drains = new ProcessDrains({ engines: this, remote, streams: this.#threadStreams, early: this.#early })
+    const { remote, held } = this
+    this.#drains = new ProcessDrains({ engines: this, remote, streams: this.#threadStreams, early: this.#early, held })
     this.#channel.post({ type: 'who' })
   }
 
@@ -238,7 +242,12 @@ export class ProcessEngines {
   #asked(engine: RegisteredEngine, block: ControlBlock, ask: Ask): void {
     const time = timeFor(ask, processNow())
     if (ask.mode === 'park') this.budget.grant(engine, time.timeoutMs)
-    void engine[ask.mode](time).then(() => {
+    const deadline = systemClock.now() + time.timeoutMs
+    const drained = this.held.arrive(time.timeoutMs / 2).then(() => {
+      const timeoutMs = Math.max(0, deadline - systemClock.now())
+      return engine[ask.mode]({ ...time, timeoutMs })
+    })
+    void drained.then(() => {
       this.#rejections.show()
       block.answer(ask.number)
     })

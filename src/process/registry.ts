@@ -4,6 +4,7 @@ import type { RejectedMessage } from '../diagnostics/channel-messages.js'
 import { hostGlobal } from '../runtime/host.js'
 import type { Capture } from './capture.js'
 import { installEnding } from './ending.js'
+import type { LineHolder } from './held-lines.js'
 import { ProcessEngines } from './process-engines.js'
 import type { QueueCapacity } from './queue-capacity.js'
 import type { RegisteredEngine } from './registered-engine.js'
@@ -32,6 +33,8 @@ export interface ProcessRegistry {
   offReason?(): string | undefined
   /** An engine of this thread has accepted a record. Since version 6. */
   accepts?(): void
+  /** The lines that these streams hold back are taken before each drain and at the end. Since version 7. */
+  holds?(holder: LineHolder): void
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -51,7 +54,7 @@ export function processRegistry(): ProcessRegistry {
 function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
-    version: 6,
+    version: 7,
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
@@ -62,6 +65,7 @@ function ownRegistry(): ProcessRegistry {
     reportOff: (reason) => engines.offReasons.report(reason),
     offReason: () => engines.offReasons.first,
     accepts: () => engines.changeSignals('start'),
+    holds: (holder) => engines.held.watch(holder),
     drain: async (mode, timeoutMs) => {
       const ledger = await engines.drain(mode, timeoutMs)
       await engines.changeSignals('rest')

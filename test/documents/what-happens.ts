@@ -152,6 +152,12 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('scenarios/faults/outcomes.test.ts', '%s: ambiguous, retried and counted'),
     proof('scenarios/faults/outcomes.test.ts', 'keeps the idempotency key of a record through its retries'),
   ],
+  'winston holds lines back': [
+    proof(
+      'scenarios/applications/busy-winston.test.ts',
+      'every line that winston holds back for a transport beside ($beside) is delivered once at: $end',
+    ),
+  ],
   'the disk of the spool is full': [
     proof(
       'scenarios/applications/spool.test.ts',

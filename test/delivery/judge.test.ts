@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Lane } from '../../src/delivery/lane.js'
+import type { Outcome } from '../../src/delivery/sender.js'
 import { pressureIsTheirOwn } from '../../src/delivery/suspects.js'
 import { alone, suspect, together } from '../../src/log/segment.js'
 import { MemorySpool } from '../log/memory-spool.js'
@@ -62,7 +63,7 @@ function setUpLane(plan: Parameters<typeof setUpWorld>[0] = {}) {
     expect(world.sends.map(({ batch }) => batch.length)).toEqual([first, second])
   }
   /** A record fails in this way while another one is taken. */
-  const failAmong = (outcome: typeof busy | typeof failed | typeof timedOut) => {
+  const failAmong = (outcome: Outcome) => {
     two()
     world.end(1, delivered)
     world.end(0, outcome)

@@ -10,8 +10,10 @@ export interface Sample {
   readonly firstAnswerMs: number | undefined
   /** Mean time between consecutive successes of the batch, in ms; undefined for fewer than two. */
   readonly betweenAnswersMs: number | undefined
-  /** True when the server asked for less: 429, 503 or a timeout. */
-  readonly backPressure: boolean
+  /** Records in the batch for which the server asked for less: 429, 503 or a timeout. */
+  readonly pressed: number
+  /** True where it said for how long: `Retry-After`. */
+  readonly asksToWait: boolean
   /** True when the limit held the lane back, and not a lack of records. */
   readonly limited: boolean
 }
@@ -30,15 +32,18 @@ interface ConcurrencyBounds {
  * A round has as many answers as the limit. Slow start doubles the limit in each round until the first sign of too much. From then on the
  * limit follows the curve of CUBIC (RFC 9438), counted in rounds instead of seconds: back quickly to just below the limit of the last
  * sign, a plateau there, then further and further beyond, as long as rounds are no slower than usual. There are three signs:
- * - back-pressure;
+ * - answers that ask for less: one with a `Retry-After`, or a twentieth of the answers of a round, or of a hundred where a round has fewer. Less
+ *   are isolated, and change nothing;
  * - a round whose mean time to the first answer is above the moving mean by 2.5 deviations (both move as those of TCP, RFC 6298);
  * - a round that takes longer than a fraction of the request time-out, and twice the best of the last minute: records of this lane queue
  *   at the server.
  *
- * A sign costs a tenth of the limit. Answers to batches that left before it do not count again.
+ * A slow round costs a tenth of the limit. Answers that ask for less cost their share of it, between a quarter and a half. Answers to batches
+ * that left before a sign do not count again.
  *
  * Depth follows 1 + time to the first answer ÷ time between answers. A far server gets deep batches. A server that takes pipelined
- * requests one by one gets more connections.
+ * requests one by one gets more connections. A batch may always last {@link batchMs}, and slow start goes into depth first: few records, as
+ * at the end of a short process, go out on one connection, and so arrive in order.
  */
 export class Concurrency {
   readonly #bounds: ConcurrencyBounds
@@ -61,6 +66,9 @@ export class Concurrency {
   #bestMs = Number.POSITIVE_INFINITY
   #bestBeforeMs = Number.POSITIVE_INFINITY
   #bestSince = 0
+  /** Answers since this count began, and those of them that asked for less. */
+  #answers = 0
+  #pressed = 0
 
   constructor(bounds: ConcurrencyBounds) {
     this.#bounds = bounds
@@ -85,6 +93,11 @@ export class Concurrency {
     return nearConnections + Math.ceil((bestMs * recordsPerMs) / depth)
   }
 
+  /** Each round carries twice as many records as the one before: the rate so far says nothing about what is possible. */
+  get isDoubling(): boolean {
+    return this.#slowStart && this.#limit < this.#bounds.maxConnections * this.#bounds.maxDepth()
+  }
+
   /** An answer that takes longer, in ms, is unusual for the service. */
   get longAnswerMs(): number {
     return 4 * (this.#meanMs ?? 0)
@@ -102,24 +115,45 @@ export class Concurrency {
   }
 
   add(sample: Sample): void {
-    const { successes, firstAnswerMs, betweenAnswersMs, backPressure, limited } = sample
-    if (backPressure) this.#shrink(sample)
+    const { successes, firstAnswerMs, betweenAnswersMs, limited } = sample
+    const isSign = this.#heedPressure(sample)
     if (firstAnswerMs === undefined) return
 
     this.#followDepth(firstAnswerMs, betweenAnswersMs)
-    if (limited && !backPressure) this.#grow(successes)
+    if (limited && !isSign) this.#grow(successes)
     this.#roundAnswers += successes
     this.#roundSumMs += firstAnswerMs
     this.#roundSamples++
     if (this.#roundAnswers >= this.#roundTarget) this.#endRound(sample)
   }
 
+  /** True where the answers that ask for less are a sign of too much. */
+  #heedPressure(sample: Sample): boolean {
+    const { startedAt, successes, pressed, asksToWait } = sample
+    // Answers to batches that left before a sign belong to it.
+    if (startedAt < this.#shrunkAt) return pressed > 0
+    this.#answers += successes + pressed
+    this.#pressed += pressed
+    const enough = Math.max(this.#limit, fewestAnswers)
+    const isSign = asksToWait || (pressed > 0 && this.#pressed >= isolatedShare * enough)
+    if (isSign) this.#shrink(sample, Math.max(leastLeft, Math.min(mostLeft, 1 - this.#pressed / this.#answers)))
+    else if (this.#answers >= enough) this.#beginCount()
+    return isSign
+  }
+
+  #beginCount(): void {
+    this.#answers = 0
+    this.#pressed = 0
+  }
+
   #followDepth(firstAnswerMs: number, betweenAnswersMs: number | undefined): void {
     if (this.#bounds.maxDepth() === 1) return
+    const lastsMs = Math.max(firstAnswerMs, batchMs)
     // One answer says nothing about the time between two: try two.
-    const wanted = betweenAnswersMs === undefined ? 2 : 1 + firstAnswerMs / Math.max(betweenAnswersMs, finestGapMs)
+    const wanted = betweenAnswersMs === undefined ? 2 : 1 + lastsMs / Math.max(betweenAnswersMs, finestGapMs)
     if (betweenAnswersMs === undefined && this.#depth >= wanted) return
-    this.#depth += (Math.min(wanted, this.#bounds.maxDepth()) - this.#depth) / 4
+    const change = Math.min(wanted, this.#bounds.maxDepth()) - this.#depth
+    this.#depth += this.#slowStart && change > 0 ? change : change / 4
   }
 
   #grow(successes: number): void {
@@ -144,7 +178,7 @@ export class Concurrency {
     this.#meanMs = (this.#meanMs ?? meanOfRound) + excess / 8
     this.#slow = excess > this.#deviationMs + clockGrainMs
     this.#deviationMs += (Math.abs(excess) - this.#deviationMs) / 4
-    if (late || this.#queuesAtServer(meanOfRound, sample.endedAt)) this.#shrink(sample)
+    if (late || this.#queuesAtServer(meanOfRound, sample.endedAt)) this.#shrink(sample, shrinkTo)
     this.#beginRound()
   }
 
@@ -165,15 +199,17 @@ export class Concurrency {
     this.#roundSamples = 0
   }
 
-  #shrink({ startedAt, endedAt }: Sample): void {
+  #shrink({ startedAt, endedAt }: Sample, to: number): void {
     if (startedAt < this.#shrunkAt) return
     this.#slowStart = false
-    this.#ceiling = this.#limit
-    this.#limit = Math.max(1, this.#limit * shrinkTo)
+    const limit = Math.max(1, this.#limit * to)
+    this.#ceiling = Math.min(this.#limit, limit / shrinkTo)
+    this.#limit = limit
     // Depth shrinks first: as many connections as before, with less on each.
-    this.#depth = Math.max(1, this.#depth * shrinkTo)
+    this.#depth = Math.max(1, this.#depth * to)
     this.#rounds = 0
     this.#shrunkAt = endedAt
+    this.#beginCount()
   }
 }
 
@@ -181,8 +217,15 @@ export class Concurrency {
 const nearConnections = 3
 /** A thread writes no more. */
 const recordsPerMs = 500
-/** The share of the limit that is left after a sign of too much. */
+/** The share of the limit that is left after a slow round. */
 const shrinkTo = 0.9
+/** The same after answers that ask for less, by their share: at most, and at least. */
+const mostLeft = 0.75
+const leastLeft = 0.5
+/** A smaller share of such answers is no sign: they come whatever the limit is, as from one bad server behind a balancer. */
+const isolatedShare = 0.05
+/** Fewer answers say nothing about a share. */
+const fewestAnswers = 100
 /** Rounds until the limit is back where the sign came. */
 const roundsToCeiling = 8
 /** With this steepness the curve begins at `shrinkTo` of the ceiling. */
@@ -190,5 +233,7 @@ const steepness = (1 - shrinkTo) / roundsToCeiling ** 3
 /** Round trips that differ by less count as equal: event loops are no finer. */
 const clockGrainMs = 1
 const halfMinuteMs = 30_000
+/** From the first answer of a batch to its last one, in ms: on a near server more connections would save no more than this. */
+const batchMs = 20
 /** The time between answers that come together, at least. */
 const finestGapMs = 0.01

@@ -71,6 +71,7 @@ export class Drains {
     this.#turn.drainsSince = now
     if (!plan.last) return
     this.#turn.isLastDrain = true
+    this.#turn.lastDrainSince = now
     this.#turn.lastDrainUntil = deadline
   }
 

@@ -17,6 +17,7 @@ import {
   isFailure,
   longestWait,
   mayBeItsOwn,
+  noWait,
   type Refusal,
   type Rejection,
   waitOf,
@@ -113,13 +114,15 @@ export class Judge {
   #adapt(flight: Flight, { others }: { readonly others: boolean }): void {
     const { lane, batch, startedAt, successes, firstAt, lastAt, failed } = flight
     const own = pressureIsTheirOwn(lane)
+    const pressed = failed.filter(({ outcome }) => asksForLess(outcome, { others, own }))
     lane.window.add({
       startedAt,
       endedAt: this.#plan.turn.now,
       successes,
       firstAnswerMs: firstAt === undefined ? undefined : firstAt - startedAt,
       betweenAnswersMs: batch.wasParted || successes < 2 ? undefined : (lastAt - firstAt!) / (successes - 1),
-      backPressure: failed.some(({ outcome }) => asksForLess(outcome, { others, own })),
+      pressed: pressed.length,
+      asksToWait: pressed.some(({ wait }) => wait !== noWait),
       limited: lane.ready > 0,
     })
   }

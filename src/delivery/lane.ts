@@ -8,6 +8,7 @@ import { LaneLogs } from './lane-logs.js'
 import type { LaneCondition, LaneName, LaneState } from './ledger.js'
 import type { LedgerBook } from './ledger-book.js'
 import { LossTally } from './observer.js'
+import { Pace } from './pace.js'
 import { type Failure, noWait, type Wait } from './rules.js'
 import type { Sender } from './sender.js'
 
@@ -72,6 +73,7 @@ export class Lane {
   settled = 0
   /** On the clock: when the service last took or judged a record. */
   lastSuccessAt = Number.NEGATIVE_INFINITY
+  readonly pace = new Pace()
   /** It may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
   hasLastChance = false
   /** About its suspects: settled records of the lane at the last failure of one, and failures in a row since the last success. */

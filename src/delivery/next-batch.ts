@@ -35,6 +35,7 @@ export class NextBatch {
    */
   fill(lane: Lane): void {
     this.#releaseDue(lane)
+    this.#look(lane)
     if (!lane.maySend || lane.diskFrom > this.#plan.turn.now) return
     const { proven, unproven } = this.#patience.overdue(lane)
     this.#race(lane)
@@ -108,6 +109,13 @@ export class NextBatch {
       if (trial.blame === suspect) suspects.isDue(lane, trial)
       else trial.segment.log.mark(trial.segment, trial.index, 1, ready)
     }
+  }
+
+  /** In the last drain the most severe records go first as soon as not all will make it. Else records go out as they were accepted. */
+  #look({ logs, pace, settled, window }: Lane): void {
+    const { now, isLastDrain, lastDrainSince: since, lastDrainUntil: until } = this.#plan.turn
+    if (!isLastDrain) return
+    logs.severeFirst = pace.isTooSlow({ now, since, until, settled, left: logs.ready, isDoubling: window.isDoubling })
   }
 
   #sendBatches(lane: Lane, stuck: number): void {
@@ -192,13 +200,13 @@ export class NextBatch {
 
   /**
    * The record that tests the service next. One that failed comes after all others. The others come from both ends of the queue in turn:
-   * records that no service would take tend to stand together. Where all have failed, they and the suspects take turns.
+   * records that no service would take tend to stand together. The first beside those in flight keeps the order: they may only be slow. Where all have failed, they and the suspects take turns.
    */
   #probeOf(lane: Lane, { beside }: { readonly beside: boolean }): Ref | undefined {
     const isEmpty = lane.ready === 0
     const asksSuspect = isEmpty && lane.suspectIsNext
     lane.suspectIsNext = isEmpty && !lane.suspectIsNext
-    const fromTheEnd = beside || lane.isConfirming || lane.tried.size % 2 === 1
+    const fromTheEnd = (beside && lane.isProbing) || lane.isConfirming || lane.tried.size % 2 === 1
     return (
       (asksSuspect ? this.#anySuspect(lane) : undefined) ??
       (fromTheEnd ? lane.logs.newest() : lane.logs.first()) ??

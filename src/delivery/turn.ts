@@ -13,7 +13,8 @@ export class Turn {
   drainsSince = Number.NEGATIVE_INFINITY
   /** Nothing comes after one of them. */
   isLastDrain = false
-  /** On the clock: the deadline of the last drain. */
+  /** On the clock: the start of the last drain, and its deadline. */
+  lastDrainSince = Number.POSITIVE_INFINITY
   lastDrainUntil = Number.POSITIVE_INFINITY
   readonly toFill = new Set<Lane>()
   readonly #plan: Pick<DeliveryPlan, 'retry' | 'random'>

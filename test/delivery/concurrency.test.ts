@@ -13,6 +13,8 @@ interface Scenario extends ServerModel {
   readonly maxDepth: number
   /** The most records per second that are possible, in the time that is measured. */
   readonly attainable: number
+  /** A share of refused records that is no sign of too much is below 5 %. @default 0.01 */
+  readonly mostRefused?: number
 }
 
 const warmUpMs = 10_000
@@ -86,6 +88,7 @@ const scenarios: Scenario[] = [
     maxConnections: 64,
     maxDepth: 64,
     attainable: 20 / 0.01,
+    mostRefused: 0.03,
   },
   {
     title: '20 in flight, beyond waits',
@@ -156,7 +159,7 @@ const some = ['500 ms', '50 ms, no pipelining', '20 in flight, beyond refused', 
 
 describe('connections and depth, in virtual time', { timeout: 120_000 }, () => {
   it.each(rowsOf(scenarios, ({ title }) => some.includes(title)))(
-    'reach 90 % of the attainable rate within 10 s, with less than 1 % refused: $title',
+    'reach 90 % of the attainable rate within 10 s, with few refused: $title',
     async (scenario) => {
       const { rate, slowestMs, refusedShare, connections, depth } = await simulate(scenario)
       const share = rate / scenario.attainable
@@ -165,7 +168,7 @@ describe('connections and depth, in virtual time', { timeout: 120_000 }, () => {
           `${(refusedShare * 100).toFixed(3)} % refused, ${connections} connections × ${depth}, slowest answer ${Math.round(slowestMs)} ms`,
       )
       expect(share).toBeGreaterThanOrEqual(0.9)
-      expect(refusedShare).toBeLessThan(0.01)
+      expect(refusedShare).toBeLessThan(scenario.mostRefused ?? 0.01)
       // Records must not queue at the server until they time out.
       expect(slowestMs).toBeLessThan(requestTimeoutMs / 2)
     },
@@ -180,7 +183,14 @@ function connectionsAfter(roundsMs: readonly number[]): number {
     const startedAt = endedAt
     endedAt += firstAnswerMs
     for (let answers = concurrency.connections; answers > 0; answers--) {
-      const answer = { successes: 1, firstAnswerMs, betweenAnswersMs: undefined, backPressure: false, limited: true }
+      const answer = {
+        successes: 1,
+        firstAnswerMs,
+        betweenAnswersMs: undefined,
+        pressed: 0,
+        asksToWait: false,
+        limited: true,
+      }
       concurrency.add({ startedAt, endedAt, ...answer })
     }
   }
@@ -199,11 +209,17 @@ describe('slow start', () => {
 
 describe('the connections', () => {
   it.each([
-    { roundTripMs: 1, most: 8 },
+    { roundTripMs: 1, most: 5 },
     { roundTripMs: 50, most: 64 },
   ])('to a server that answers within $roundTripMs ms are $most at most', ({ roundTripMs, most }) => {
     const concurrency = new Concurrency({ maxConnections: 64, maxDepth: () => 256, patienceMs: 2500 })
-    const answered = { firstAnswerMs: roundTripMs, betweenAnswersMs: 0.001, backPressure: false, limited: true }
+    const answered = {
+      firstAnswerMs: roundTripMs,
+      betweenAnswersMs: 0.001,
+      pressed: 0,
+      asksToWait: false,
+      limited: true,
+    }
     for (let turn = 0; turn < 200; turn++) {
       const startedAt = turn * roundTripMs
       concurrency.add({ startedAt, endedAt: startedAt + roundTripMs, successes: concurrency.depth, ...answered })
@@ -215,7 +231,7 @@ describe('the connections', () => {
 describe('back-pressure', () => {
   it('costs depth first: as many connections as before, with less on each', () => {
     const concurrency = new Concurrency({ maxConnections: 64, maxDepth: () => 64, patienceMs: 2500 })
-    const answered = { firstAnswerMs: 50, betweenAnswersMs: 2, backPressure: false, limited: true }
+    const answered = { firstAnswerMs: 50, betweenAnswersMs: 2, pressed: 0, asksToWait: false, limited: true }
     for (let turn = 0; turn < 40; turn++) {
       concurrency.add({ startedAt: turn * 50, endedAt: turn * 50 + 50, successes: concurrency.depth, ...answered })
     }
@@ -223,9 +239,80 @@ describe('back-pressure', () => {
     expect(connections).toBeGreaterThan(4)
     expect(depth).toBeGreaterThan(20)
     const refused = { successes: 0, firstAnswerMs: undefined, betweenAnswersMs: undefined, limited: true }
-    concurrency.add({ startedAt: 5000, endedAt: 5050, backPressure: true, ...refused })
+    concurrency.add({ startedAt: 5000, endedAt: 5050, pressed: 100, asksToWait: false, ...refused })
     expect(concurrency.depth).toBeLessThan(0.95 * depth)
     expect(Math.abs(concurrency.connections - connections)).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('answers that ask for less', () => {
+  /** The limit after rounds of 100 answers, of which so many asked for less, as a share of the one before them. */
+  function leftAfter(pressed: number, { rounds = 20, asksToWait = false } = {}): number {
+    const concurrency = new Concurrency({ maxConnections: 100, maxDepth: () => 1, patienceMs: 2500 })
+    const answered = { firstAnswerMs: 50, betweenAnswersMs: undefined }
+    let endedAt = 0
+    const round = (pressed: number, limited: boolean) => {
+      const startedAt = endedAt
+      endedAt += 50
+      concurrency.add({ startedAt, endedAt, ...answered, successes: 100 - pressed, pressed, asksToWait, limited })
+    }
+    while (concurrency.connections < 100)
+      concurrency.add({
+        startedAt: 0,
+        endedAt: 50,
+        ...answered,
+        successes: 10,
+        pressed: 0,
+        asksToWait: false,
+        limited: true,
+      })
+    for (let turn = 0; turn < rounds; turn++) round(pressed, false)
+    return concurrency.connections / 100
+  }
+
+  it.each([1, 4])('are isolated where they are %i %% of a round, and shrink nothing', (percent) => {
+    expect(leftAfter(percent)).toBe(1)
+  })
+
+  it('take their share of the limit, between a quarter and a half', () => {
+    expect([5, 30, 90].map((percent) => leftAfter(percent, { rounds: 1 }))).toEqual([0.75, 0.7, 0.5])
+  })
+
+  it('shrink it however few they are, with a Retry-After', () => {
+    expect(leftAfter(1, { rounds: 1, asksToWait: true })).toBe(0.75)
+  })
+
+  it('shrink it again and again while they go on', () => {
+    expect(leftAfter(20)).toBeLessThan(0.05)
+  })
+
+  it('take nothing of the throughput where they are 1 % whatever the limit is', async () => {
+    const of = (status: 500 | 503) =>
+      simulate({
+        title: `1 % of ${status}`,
+        serviceMs: () => 50,
+        failing: { status, share: 0.01 },
+        maxConnections: 16,
+        maxDepth: 8,
+        attainable: 128 / 0.05,
+      })
+    const [failing, busy] = [await of(500), await of(503)]
+    console.log(`1 % of 500: ${Math.round(failing.rate)}/s, of 503: ${Math.round(busy.rate)}/s`)
+    expect(busy.rate).toBeGreaterThan(0.9 * failing.rate)
+    expect(busy.rate).toBeGreaterThan(0.9 * (128 / 0.05))
+  })
+})
+
+describe('few records', () => {
+  it('go out on one connection while its window grows, though the server is near', () => {
+    const { concurrency, add } = roundsOf({ maxDepth: 256 })
+    const seen = [concurrency.connections]
+    for (let turn = 0; turn < 100; turn++) {
+      add({ firstAnswerMs: 5, between: 0.1 })
+      seen.push(concurrency.connections)
+    }
+    expect(concurrency.depth).toBe(101)
+    expect(new Set(seen)).toEqual(new Set([1]))
   })
 })
 
@@ -234,11 +321,11 @@ function roundsOf(bounds: { maxConnections?: number; maxDepth?: number; patience
   const { maxConnections = 64, maxDepth = 1, patienceMs = 2500 } = bounds
   const concurrency = new Concurrency({ maxConnections, maxDepth: () => maxDepth, patienceMs })
   let now = 0
-  const add = (change: { firstAnswerMs?: number; backPressure?: boolean; startedAt?: number; between?: number }) => {
-    const { firstAnswerMs = 50, backPressure = false, startedAt = now, between } = change
+  const add = (change: { firstAnswerMs?: number; asksToWait?: boolean; startedAt?: number; between?: number }) => {
+    const { firstAnswerMs = 50, asksToWait = false, startedAt = now, between } = change
     now = Math.max(now, startedAt + firstAnswerMs)
     const answered = { successes: 1, firstAnswerMs, betweenAnswersMs: between }
-    concurrency.add({ startedAt, endedAt: now, ...answered, backPressure, limited: true })
+    concurrency.add({ startedAt, endedAt: now, ...answered, pressed: Number(asksToWait), asksToWait, limited: true })
   }
   const round = (firstAnswerMs: number) => {
     const startedAt = now
@@ -270,12 +357,12 @@ describe('the limit of a lane', () => {
     expect(concurrency.connections).toBe(32)
     pass(1000)
     const startedAt = 5000
-    add({ backPressure: true, startedAt, firstAnswerMs: 50 })
+    add({ asksToWait: true, startedAt, firstAnswerMs: 50 })
     const shrunk = concurrency.connections
     expect(shrunk).toBeLessThan(31)
-    add({ backPressure: true, startedAt, firstAnswerMs: 60 })
+    add({ asksToWait: true, startedAt, firstAnswerMs: 60 })
     expect(concurrency.connections).toBe(shrunk)
-    add({ backPressure: true, startedAt: 5060, firstAnswerMs: 50 })
+    add({ asksToWait: true, startedAt: 5060, firstAnswerMs: 50 })
     expect(concurrency.connections).toBeLessThan(shrunk)
   })
 

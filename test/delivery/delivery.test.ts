@@ -305,7 +305,7 @@ describe('delivery', () => {
     expect(clock.timers).toBe(2)
   })
 
-  it('sends the most severe first when it closes', async () => {
+  it('sends records in the order of their acceptance when it closes', async () => {
     const { clock, sender, delivery, log } = setUp({ maxConnections: 1 })
     sender.answer = () => answers.refused
     log('info', 2)
@@ -318,7 +318,23 @@ describe('delivery', () => {
     const closed = delivery.close({ timeoutMs: 1000 })
     await clock.advance(1000)
     await closed
-    expect(sender.sent).toEqual(['fatal', 'error', 'info', 'debug'])
+    expect(sender.sent).toEqual(['info', 'debug', 'fatal', 'error'])
+  })
+
+  it('sends the most severe first when it closes and will not deliver all in time', async () => {
+    const { clock, sender, delivery, log } = setUp({ maxConnections: 1 })
+    sender.latencyMs = 50
+    for (let number = 0; number < 100; number++) log(`info ${number}`)
+    for (let number = 0; number < 5; number++) log(`error ${number}`, 4)
+    const closed = delivery.close({ timeoutMs: 1000 })
+    await clock.advance(1000)
+    expect(await closed).toMatchObject({ delivered: 20 })
+    // The first answers show how fast the service is.
+    expect(sender.sent.slice(0, 2)).toEqual(['info 0', 'info 1'])
+    const first = sender.sent.indexOf('error 0')
+    expect(first).toBeLessThan(5)
+    expect(sender.sent.slice(first, first + 5)).toEqual(['error 0', 'error 1', 'error 2', 'error 3', 'error 4'])
+    expect(sender.sent[first + 5]).toBe(`info ${first}`)
   })
 
   it('survives an observer that throws', async () => {

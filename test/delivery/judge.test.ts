@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Lane } from '../../src/delivery/lane.js'
+import type { Outcome } from '../../src/delivery/sender.js'
 import { pressureIsTheirOwn } from '../../src/delivery/suspects.js'
 import { alone, suspect, together } from '../../src/log/segment.js'
 import { MemorySpool } from '../log/memory-spool.js'
@@ -62,7 +63,7 @@ function setUpLane(plan: Parameters<typeof setUpWorld>[0] = {}) {
     expect(world.sends.map(({ batch }) => batch.length)).toEqual([first, second])
   }
   /** A record fails in this way while another one is taken. */
-  const failAmong = (outcome: typeof busy | typeof failed | typeof timedOut) => {
+  const failAmong = (outcome: Outcome) => {
     two()
     world.end(1, delivered)
     world.end(0, outcome)
@@ -137,7 +138,7 @@ describe('a suspect with back-pressure', () => {
 
 describe('the window of a lane', () => {
   /** Its depth before and after a record has failed in this way while another one was taken. */
-  function depths(outcome: typeof busy | typeof timedOut, { own = false } = {}): [before: number, after: number] {
+  function depths(outcome: Outcome, { own = false } = {}): [before: number, after: number] {
     const { lane, failAmong } = setUpLane()
     if (own) lane.ownShare = 1
     const before = lane.window.depth
@@ -145,14 +146,15 @@ describe('the window of a lane', () => {
     return [before, lane.window.depth]
   }
 
-  it('shrinks where the service is busy, though it takes others', () => {
-    const [before, after] = depths(busy)
+  it('shrinks where the service is busy and asks to wait, though it takes others', () => {
+    const [before, after] = depths({ ...busy, retryAfterMs: 1000 })
     expect(after).toBeLessThan(before)
   })
 
   it.each([
     ['gets no answer in time while others are taken', timedOut, {}],
-    ['finds the service busy, which is so for single records', busy, { own: true }],
+    ['finds the service busy, alone among many', busy, {}],
+    ['finds the service busy, which is so for single records', { ...busy, retryAfterMs: 1000 }, { own: true }],
   ])('stays as it is where a record %s', (_, outcome, how) => {
     const [before, after] = depths(outcome, how)
     expect(after).toBe(before)

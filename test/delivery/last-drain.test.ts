@@ -13,16 +13,26 @@ function roundsOf({ times }: LastService, fromMs = 0): number[] {
 }
 
 describe('the last drain', () => {
-  it('delivers everything, value records and the most severe lines first, with no more in flight than allowed', () => {
+  it('delivers everything, value records first and lines as they were accepted, with no more in flight than allowed', () => {
     const { delivery, service, drain, log, value } = setUpLast()
     for (const body of numbers(100)) log(body)
     log('fatal', 5)
     value('value')
     drain()
     expect(delivery.stats()).toMatchObject({ accepted: 102, delivered: 102, queued: 0, inFlight: 0 })
-    expect(service.sent.slice(0, 2)).toEqual(['value', 'fatal'])
+    expect(service.sent).toEqual(['value', ...numbers(100), 'fatal'])
     expect(service.maxInFlight).toBe(8)
     expect(addsUp(delivery.stats())).toBe(true)
+  })
+
+  it('delivers the most severe lines before the others where the service is too slow for all', () => {
+    const { delivery, service, drain, log } = setUpLast({ latencyMs: 200 })
+    for (const body of numbers(500)) log(body)
+    for (let number = 0; number < 40; number++) log(`error ${number}`, 4)
+    drain(2000)
+    expect(delivery.stats().delivered).toBeLessThan(100)
+    expect(service.sent.slice(0, 7)).toEqual(numbers(7))
+    expect(service.sent.filter((body) => body.startsWith('error'))).toHaveLength(40)
   })
 
   it('takes back records that another sender has not answered, and counts them as ambiguous', async () => {
@@ -239,13 +249,14 @@ describe('the last drain of a lane', () => {
     }
   })
 
-  it('tries a record from the other end of the queue beside one that waits for its answer', () => {
+  it('tries the next record beside one that waits for its answer, and then one from the other end of the queue', () => {
     const { service, drain, log } = setUpLast()
-    service.answer = (body) => (body === 'record 0' ? 'silence' : answers.delivered)
+    service.answer = (body) => (body === 'record 0' || body === 'record 1' ? 'silence' : answers.delivered)
     for (const body of numbers(50)) log(body)
-    drain(2000)
-    expect(service.sent.slice(0, 2)).toEqual(['record 0', 'record 49'])
-    expect(service.times.get('record 49')).toEqual([500])
+    drain(3000)
+    expect(service.sent.slice(0, 3)).toEqual(['record 0', 'record 1', 'record 49'])
+    expect(service.times.get('record 1')).toEqual([500])
+    expect(service.times.get('record 49')).toEqual([1000])
   })
 
   it('sends a suspect after a backoff, longer each time, and not inside its Retry-After', () => {

@@ -11,7 +11,7 @@ const delaying: ReadonlySet<string> = new Set(['black hole', 'single bytes', 'hu
 
 /**
  * While nothing of a lane fails, its records of one severity come in the order of their acceptance: on each connection, and altogether
- * where there is one connection only. Drains keep this order, too: they put the more severe records first.
+ * where there is one connection only. Drains keep this order, too: at most they put the more severe records first.
  */
 export function checkOrder(world: World, facts: RequestFacts): void {
   const { schedule, processes, log, idOf } = facts

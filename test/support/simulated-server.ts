@@ -1,5 +1,6 @@
 import type { Carriage, Outcome, Outgoing, OutgoingBatch, Sender } from '../../src/delivery/sender.js'
 import { recordsOf } from './batch.js'
+import { seeded } from './seeded.js'
 import type { VirtualClock } from './virtual-clock.js'
 
 export interface ServerModel {
@@ -12,6 +13,8 @@ export interface ServerModel {
   readonly pipelined?: 'side-by-side' | 'one-by-one'
   /** True while every request gets a 429. */
   readonly refusing?: (nowMs: number) => boolean
+  /** The status of an answer that fails at random, and its share of all. @default none */
+  readonly failing?: { readonly status: 500 | 503; readonly share: number }
   /** True for a record that makes it reset the connection, after the time of a request. */
   readonly resetsAt?: (record: Outgoing) => boolean
 }
@@ -27,6 +30,7 @@ export class SimulatedServer implements Sender {
   readonly #model: ServerModel
   readonly #clock: VirtualClock
   readonly #waiting: (() => void)[] = []
+  readonly #random = seeded(11)
 
   constructor(clock: VirtualClock, { maxDepth, ...model }: ServerModel & { maxDepth: number }) {
     this.#maxDepth = maxDepth
@@ -80,13 +84,22 @@ export class SimulatedServer implements Sender {
     this.busy++
     this.#clock.schedule(() => {
       this.busy--
+      this.#waiting.shift()?.()
+      const { failing } = this.#model
+      if (failing !== undefined && this.#random() < failing.share) {
+        answer(failures[failing.status])
+        return
+      }
       this.delivered++
       this.slowestMs = Math.max(this.slowestMs, this.#clock.now() - cameAt)
-      this.#waiting.shift()?.()
       answer({ type: 'delivered' })
     }, this.#model.serviceMs(this.#clock.now()))
   }
 }
 
 const reset: Outcome = { type: 'retry', exchange: 'ambiguous', reason: 'reset', backPressure: false }
+const failures = {
+  500: { type: 'retry', exchange: 'answered', status: 500, reason: '500', backPressure: false },
+  503: { type: 'retry', exchange: 'answered', status: 503, reason: '503', backPressure: true },
+} as const satisfies Record<number, Outcome>
 const tooMany: Outcome = { type: 'retry', exchange: 'answered', reason: '429', backPressure: true }

@@ -23,7 +23,7 @@ async function end(): Promise<void> {
   stream = undefined
 }
 
-/** End the stream, and say what came of what was logged, in the order of the alphabet: an end delivers the most severe first. */
+/** End the stream, and say what came of what was logged, in the order of the alphabet. */
 async function shipped(): Promise<string[]> {
   await end()
   return (await receiver.logs()).map(({ level, message }) => `${level} ${message}`).sort()

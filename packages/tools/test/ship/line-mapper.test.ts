@@ -15,7 +15,7 @@ describe('a line', () => {
     expect(fields).toEqual({
       timeStamp: time,
       level: 'error',
-      message: 'failed {"orderId":7}\nError: boom\n    at x',
+      message: 'failed {"name":"shop","orderId":7}\nError: boom\n    at x',
     })
   })
 
@@ -49,7 +49,6 @@ describe('a line', () => {
     'that is no logger’s, %s, is text of level info that has just come',
     (line) => {
       expect(map(line)).toEqual({
-        number: 30,
         severity: 2,
         fields: { level: 'info', message: line, timeStamp: arrivedAt },
       })

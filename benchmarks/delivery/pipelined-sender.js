@@ -61,8 +61,7 @@ function batchOf(number, depth) {
   const bounds = new MemoryBounds({ limits, backing: noBacking, isGated: () => false, lost() {} })
   const log = new RecordLog({ lane: 0, severity: 2, ledger: new LedgerBook([lane]), bounds, backing: noBacking })
   for (let index = 0; index < depth; index++) {
-    const { memory, at } = log.room(body.length)
-    log.append(memory.write(body, at), 36 ** 3 + number * depth + index, 0, 'none')
+    log.append({ body, bytes: body.length }, 36 ** 3 + number * depth + index, 'none')
   }
   const batch = new Batch({ ...lane, keys, owner })
   log.take(batch, depth, Number.POSITIVE_INFINITY)

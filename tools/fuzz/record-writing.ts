@@ -1,5 +1,7 @@
-import { ok } from 'node:assert/strict'
+import { deepStrictEqual, ok } from 'node:assert/strict'
 import { RecordEncoder } from '../../src/records/encode.js'
+import { fieldsMapper, type LineAbout, type LineMapping, lineMapper } from '../../src/records/line.js'
+import { parseJson } from '../../src/records/long-numbers.js'
 import { Redactor } from '../../src/records/redactor.js'
 import { patternNames } from '../../src/records/secret-patterns.js'
 import type { Input } from './input.js'
@@ -26,26 +28,28 @@ export function mappingFrom(input: Input) {
   }
 }
 
-interface LineWriter {
-  most(lineBytes: number): number
-  write(lines: Buffer, from: number, end: number, memory: Buffer, at: number): number
+/** Each line gives a record, whatever it is, and the same one where it is plain as where it is parsed. */
+export function checkLines(mapping: LineMapping, lines: readonly string[], about: LineAbout): void {
+  const map = lineMapper(mapping)
+  const mapFields = fieldsMapper(mapping)
+  for (const line of lines) {
+    const record = map(line, about)
+    const { fields, severity } = record
+    ok(Number.isInteger(severity) && severity >= 0 && severity <= 5, `the severity is ${severity}`)
+    checkRecord(encoder.log(fields), mapping.maxMessageBytes)
+    const value = parsed(line)
+    if (typeof value !== 'object' || value === null) continue
+    // A plain line has no id.
+    deepStrictEqual({ id: undefined, ...record }, mapFields(value as Record<string, unknown>, about, line))
+  }
 }
 
-const untouched = 0xaa
-const margin = 64
-
-/** The body that is written for a line; undefined where it is not plain. No byte outside of the room for it may change. */
-export function writtenBody(writer: LineWriter, line: Buffer): string | undefined {
-  const at = line.length % 7
-  const room = at + writer.most(line.length)
-  const memory = Buffer.alloc(room + margin, untouched)
-  const to = writer.write(line, 0, line.length, memory, at)
-  const outside = [...memory.subarray(0, at), ...memory.subarray(room)]
-  ok(
-    outside.every((byte) => byte === untouched),
-    'bytes outside of the room have changed',
-  )
-  return to === -1 ? undefined : memory.toString('utf8', at, to)
+function parsed(line: string): unknown {
+  try {
+    return parseJson(line)
+  } catch {
+    return undefined
+  }
 }
 
 /** The record of a body. It has the fields that the API requires. */

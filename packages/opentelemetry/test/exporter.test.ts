@@ -143,11 +143,10 @@ describe('the records of an exporter', () => {
     ])
   })
 
-  it('have the scope as the name of their logger, for the option repeat', () => {
+  it('have the scope of their logger among their fields', () => {
     using captured = captureSluice()
-    const exporter = new SluiceLogRecordExporter({ repeat: { windowMs: 60_000, most: 1 } })
-    const provider = new LoggerProvider({ processors: [processors.simple(exporter)] })
-    for (const scope of ['shop', 'stock', 'shop']) provider.getLogger(scope).emit({ body: 'again' })
+    const provider = new LoggerProvider({ processors: [processors.simple(new SluiceLogRecordExporter())] })
+    for (const scope of ['shop', 'stock']) provider.getLogger(scope).emit({ body: 'again' })
     expect(captured.logs.map(({ message }) => message)).toEqual(['again {"scope":"shop"}', 'again {"scope":"stock"}'])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mapPinoLine, type PinoMapping, pinoMapper } from '../../../src/records/pino-line.js'
+import { type LineMapping, lineMapper } from '../../../src/records/line.js'
 import { redacting } from '../../../src/records/redactor.js'
 import { lineOf, lineStyle } from '../src/line.js'
 import type { OpenTelemetryRecord } from '../src/record.js'
@@ -15,12 +15,9 @@ const emitted: OpenTelemetryRecord = {
 }
 
 /** What becomes of a record when its line is read. */
-function mapped(record: Partial<OpenTelemetryRecord>, mapping: PinoMapping = style) {
+function mapped(record: Partial<OpenTelemetryRecord>, mapping: LineMapping = style) {
   const { text, level } = lineOf({ ...emitted, ...record }, arrivedAt)
-  const { fields, severity, redacted } = mapPinoLine(pinoMapper({ ...mapping, ...lineStyle }), text, {
-    ...lineStyle,
-    arrivedAt,
-  })
+  const { fields, severity, redacted } = lineMapper({ ...mapping, ...lineStyle })(text, { arrivedAt })
   expect(level).toBe((severity + 1) * 10)
   return { fields, severity, redacted }
 }

@@ -1,9 +1,5 @@
-import { equal } from 'node:assert/strict'
-import { logHead } from '../../../src/records/encode.js'
-import { WinstonBytes } from '../../../src/records/winston-bytes.js'
-import { winstonLineMapper } from '../../../src/records/winston-line.js'
 import { Input, seed } from '../input.js'
-import { arrivedAt, checkRecord, encoder, mappingFrom, writtenBody } from '../record-writing.js'
+import { arrivedAt, checkLines, mappingFrom } from '../record-writing.js'
 
 export const seeds = [
   '{"level":"info","message":"hello"}',
@@ -11,38 +7,18 @@ export const seeds = [
   '{"level":"info","message":"m","timestamp":"2023-11-14T22:13:20.123Z","eventId":1001}',
   '{"level":"\\u001b[32minfo\\u001b[39m","message":"\\u001b[32mm\\u001b[39m"}',
   '{"level":"error","message":"m","stack":"Error: m\\n    at a","err":"a text","service":"shop"}',
+  '{"level":"error","message":"m","err":{},"error":{"code":7},"stack":[null,"Error: m\\n    at a"]}',
   '{"message":"m","level":"info","a":{"b":[1,{"c":null}]},"token":"Bearer abcdefghij"}\n{"level":"info","message":"x"}',
-].flatMap((line) => [seed([0, 1, 0, 0, 0], line), seed([0, 0, 1, 1, 1], line)])
+].flatMap((line) => [seed([0, 1, 0, 0, 0, 0, 0], line), seed([0, 0, 1, 1, 1, 1, 1], line)])
 
-const abouts = [
-  { level: 'info', severity: 2, arrivedAt },
-  { level: 'söme "level"', severity: 2, arrivedAt: arrivedAt + 1 },
-  { level: 'x'.repeat(300), severity: 4, arrivedAt: 7 },
-] as const
+const levels = ['info', 'söme "level"', 'x'.repeat(300), undefined]
+const error = { name: 'TypeError', message: 'boom', stack: 'TypeError: boom\n    at a', code: 'E1' }
+/** As the transport tells them beside the line. */
+const errors = [undefined, JSON.stringify({ err: error, error, a: error }), JSON.stringify({ '': error })]
 
-/** Each line gives the same record by its bytes as by its text, whatever came before it. */
 export function fuzz(data: Buffer): void {
   const input = new Input(data)
-  const mapping = mappingFrom(input)
-  const about = input.pick(abouts)
-  const map = winstonLineMapper(mapping)
-  const bytes = new WinstonBytes(mapping, encoder.logTail)
-  const writer = {
-    most: (lineBytes: number) => bytes.most(lineBytes),
-    write: (lines: Buffer, from: number, end: number, memory: Buffer, at: number) =>
-      bytes.write(lines, from, end, memory, at, about),
-  }
-  for (const line of input.text().split('\n')) {
-    const body = writtenBody(writer, Buffer.from(line))
-    let expected: string
-    try {
-      expected = encoder.completeLog(logHead(map(line, about).fields))
-    } catch (error) {
-      if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error
-      equal(body, undefined, 'a line has a record by its bytes only')
-      continue
-    }
-    checkRecord(expected, mapping.maxMessageBytes)
-    if (body !== undefined) equal(body, expected)
-  }
+  const mapping = { ...mappingFrom(input), logger: 'winston', level: input.pick(levels) } as const
+  const about = { arrivedAt: arrivedAt + input.below(2), errors: input.pick(errors) }
+  checkLines(mapping, input.text().split('\n'), about)
 }

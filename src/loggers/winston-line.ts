@@ -1,5 +1,6 @@
+import { isError } from '../errors/is-error.js'
 import { textOf } from '../errors/text-of.js'
-import { causeOf, isError, membersOf, nameOf, readOrReason, stackOf, writtenMessage } from '../records/error-like.js'
+import { causeOf, membersOf, nameOf, readOrReason, stackOf, writtenMessage } from '../records/error-like.js'
 import { jsonOf } from '../records/json-text.js'
 import { type Severity, severityOfName } from '../records/level.js'
 import type { Redactor } from '../records/redactor.js'

@@ -66,7 +66,7 @@ export class HeldLines {
 }
 
 /** Read the lines that this stream holds now. A line whose format throws is lost for every transport, as in winston. */
-export function takeFrom(stream: HoldingStream): void {
+function takeFrom(stream: HoldingStream): void {
   for (let left = heldBy(stream); left > 0; left--) {
     try {
       stream.uncork?.()

@@ -1,8 +1,6 @@
 import { isError } from '../errors/is-error.js'
 import { reasonOf } from '../errors/text-of.js'
 
-export { isError }
-
 /** The fields that are read of an error. pino's serializers write the name as `type`. */
 export interface ErrorLike {
   readonly message: string

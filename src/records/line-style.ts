@@ -1,3 +1,7 @@
+import type { Severity } from './level.js'
+import type { IsOwn, LineLevel } from './line-head.js'
+import type { MessageStyle } from './message.js'
+
 /** What is known of the logger that writes a line. It is equal in many lines, so it goes to the worker once. */
 export interface LineStyle {
   /** Whose names of level, message and time the line has. @default 'pino' */
@@ -10,6 +14,30 @@ export interface LineStyle {
   readonly messageKey?: string | undefined
   /** pino's key of an error. @default 'err' */
   readonly errorKey?: string | undefined
+}
+
+/** What is known of a line beside its text. */
+export interface LineAbout {
+  /** Milliseconds since 1970: the time of a line that has none. */
+  readonly arrivedAt: number
+  /** @default that of its level */
+  readonly severity?: Severity | undefined
+  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
+  readonly below?: boolean | ((level: LineLevel) => boolean) | undefined
+  /**
+   * Errors of the line, which JSON writes as `{}`: an object of JSON with the error of each field by its key, and with the line itself under
+   * `''` where that is an error. @default none
+   */
+  readonly errors?: string | undefined
+  /** True where something was hidden in the line before. @default false */
+  readonly redacted?: boolean | undefined
+}
+
+/** The options for the records of lines. */
+export interface LineMapping extends LineStyle, MessageStyle {
+  readonly timestampUnit: 'ms' | 's'
+  /** True for a process and a host in a line of pino that are left out. @default this process and this machine */
+  readonly isOwn?: IsOwn | undefined
 }
 
 /** An application that makes loggers with ever new levels would fill the memory. */

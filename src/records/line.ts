@@ -1,39 +1,15 @@
 import type { MappedLog } from './encode.js'
 import { errorFields, isErrorLike, writtenMessage } from './error-like.js'
 import { errorText } from './error-text.js'
-import { LevelNames, type Severity, severityOfName } from './level.js'
+import { LevelNames, severityOfName } from './level.js'
 import { addErrors, takeOwnError } from './line-errors.js'
-import { type IsOwn, isOfThisProcess, type LineLevel, pinoHead, winstonHead } from './line-head.js'
-import type { LineStyle } from './line-style.js'
+import { isOfThisProcess, pinoHead, winstonHead } from './line-head.js'
+import type { LineAbout, LineMapping, LineStyle } from './line-style.js'
 import { parseJson } from './long-numbers.js'
-import { type MessageStyle, messageOf, messageText } from './message.js'
+import { messageOf, messageText } from './message.js'
 import { plainLineReader } from './plain-line.js'
 import { isColoured, undecorated, undecoratedError } from './terminal-text.js'
 import { inUnit } from './time.js'
-
-/** What is known of a line beside its text. */
-export interface LineAbout {
-  /** Milliseconds since 1970: the time of a line that has none. */
-  readonly arrivedAt: number
-  /** @default that of its level */
-  readonly severity?: Severity | undefined
-  /** True for a line below the option `level`: it is kept in case an error comes. @default false */
-  readonly below?: boolean | ((level: LineLevel) => boolean) | undefined
-  /**
-   * Errors of the line, which JSON writes as `{}`: an object of JSON with the error of each field by its key, and with the line itself under
-   * `''` where that is an error. @default none
-   */
-  readonly errors?: string | undefined
-  /** True where something was hidden in the line before. @default false */
-  readonly redacted?: boolean | undefined
-}
-
-/** The options for the records of lines. */
-export interface LineMapping extends LineStyle, MessageStyle {
-  readonly timestampUnit: 'ms' | 's'
-  /** True for a process and a host in a line of pino that are left out. @default this process and this machine */
-  readonly isOwn?: IsOwn | undefined
-}
 
 /** Makes a record of a line. A text that is no object of JSON is a message: other programs write to a logger's stream, too. */
 export type LineMapper = (line: string, about: LineAbout) => MappedLog

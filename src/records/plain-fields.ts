@@ -81,7 +81,7 @@ function endOfNumber(line: string, from: number): number {
 }
 
 /** True for the character code of a digit. */
-export function isDigit(code: number): boolean {
+function isDigit(code: number): boolean {
   return code >= zero && code <= nine
 }
 

@@ -1,7 +1,7 @@
 import type { MappedLog } from './encode.js'
 import { LevelNames, type Severity, severityOfName } from './level.js'
-import type { LineAbout, LineMapping } from './line.js'
 import { type IsOwn, isOfThisProcess } from './line-head.js'
+import type { LineAbout, LineMapping } from './line-style.js'
 import { digits, ownText, type PlainField, plainFields } from './plain-fields.js'
 import { inUnit, timeOf } from './time.js'
 

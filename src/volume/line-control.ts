@@ -11,7 +11,7 @@ interface ControlOptions {
 }
 
 /** Leaves lines out as they are mapped, and finds the id by which others are kept. */
-export class LineControl implements LineFilter {
+class LineControl implements LineFilter {
   readonly #sampler: Sampler | undefined
   readonly #needsId: boolean
   readonly #redactor: Redactor | undefined

@@ -138,7 +138,7 @@ it('pino’s target and sluicePino() make the same record, of the level that the
       const stream = sluicePino()
       const write = stream.write.bind(stream)
       stream.write = (text) => {
-        line = text.slice(0, -1)
+        line = String(text).slice(0, -1)
         return write(text)
       }
       const logger = pino(options, stream)

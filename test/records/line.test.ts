@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fieldsMapper, type LineMapping, lineMapper } from '../../src/records/line.js'
+import { fieldsMapper, lineMapper } from '../../src/records/line.js'
+import type { LineMapping } from '../../src/records/line-style.js'
 import { plainLineReader } from '../../src/records/plain-line.js'
 import { runs } from '../support/full.js'
 import { pinoHead, pinoLines, pinoMappings } from '../support/pino-lines.js'

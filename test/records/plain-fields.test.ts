@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { type LineMapping, lineMapper } from '../../src/records/line.js'
+import { lineMapper } from '../../src/records/line.js'
+import type { LineMapping } from '../../src/records/line-style.js'
 import { plainLineReader } from '../../src/records/plain-line.js'
 
 setFlagsFromString('--expose-gc')

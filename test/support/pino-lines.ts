@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import type { LineMapping } from '../../src/records/line.js'
 import type { IsOwn } from '../../src/records/line-head.js'
+import type { LineMapping } from '../../src/records/line-style.js'
 import { eventFields, redactors, scalarsOfLines } from './plain-lines.js'
 
 /** Time of most lines, in milliseconds. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { LineMapping } from '../../src/records/line.js'
+import type { LineMapping } from '../../src/records/line-style.js'
 import { eventFields, redactors, scalarsOfLines } from './plain-lines.js'
 
 const keys = fc.oneof(

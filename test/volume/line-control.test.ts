@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type LineMapping, lineMapper } from '../../src/records/line.js'
+import { lineMapper } from '../../src/records/line.js'
+import type { LineMapping } from '../../src/records/line-style.js'
 import { controlling } from '../../src/volume/line-control.js'
 
 const plain = { context: 'json', maxMessageBytes: 32_768, timestampUnit: 'ms' } as const

@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict'
 import { RecordEncoder } from '../../src/records/encode.js'
-import { fieldsMapper, type LineAbout, type LineMapping, lineMapper } from '../../src/records/line.js'
+import { fieldsMapper, lineMapper } from '../../src/records/line.js'
+import type { LineAbout, LineMapping } from '../../src/records/line-style.js'
 import { parseJson } from '../../src/records/long-numbers.js'
 import { Redactor } from '../../src/records/redactor.js'
 import { patternNames } from '../../src/records/secret-patterns.js'

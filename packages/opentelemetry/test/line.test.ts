@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type LineMapping, lineMapper } from '../../../src/records/line.js'
+import { lineMapper } from '../../../src/records/line.js'
+import type { LineMapping } from '../../../src/records/line-style.js'
 import { redacting } from '../../../src/records/redactor.js'
 import { lineOf, lineStyle } from '../src/line.js'
 import type { OpenTelemetryRecord } from '../src/record.js'

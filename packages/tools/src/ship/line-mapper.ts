@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
 import type { ResolvedOptions } from '../../../../src/options/options.js'
 import type { MappedLog } from '../../../../src/records/encode.js'
-import { type FieldsMapper, fieldsMapper, type LineMapping } from '../../../../src/records/line.js'
+import { type FieldsMapper, fieldsMapper } from '../../../../src/records/line.js'
+import type { LineMapping } from '../../../../src/records/line-style.js'
 import { parseJson } from '../../../../src/records/long-numbers.js'
 import { redacting } from '../../../../src/records/redactor.js'
 

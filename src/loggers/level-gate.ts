@@ -5,6 +5,9 @@ import { overridingLevel } from '../runtime/level-override.js'
 import { ownField } from '../runtime/own-fields.js'
 import type { PinoLevels } from './pino-logger.js'
 
+/** The level, as pino names it, from which on there are no lines. */
+export const silent = 'silent'
+
 /** True for a line that is severe enough, by its number if it has one. */
 export type LevelGate = (line: { readonly number: number | undefined; readonly severity: number }) => boolean
 
@@ -29,7 +32,7 @@ export function levelGate(level: string | undefined, values: PinoLevels['values'
 
 /** The lines from this level on; undefined for a name that neither the logger nor another one knows. */
 function gateOf(level: string, values: PinoLevels['values']): LevelGate | undefined {
-  if (level === 'silent') return () => false
+  if (level === silent) return () => false
   const lowest = values && ownField(values, level)
   if (values === undefined || lowest === undefined) {
     const severity = severityOfName(level)

@@ -12,7 +12,7 @@ import { setImmediate } from '../runtime/clock.js'
 import { overridingLevel } from '../runtime/level-override.js'
 import { ownField, ownFields } from '../runtime/own-fields.js'
 import { fieldsOfCall, watchCalls } from './call-context.js'
-import { unknownLevel, unknownOverride } from './level-gate.js'
+import { silent, unknownLevel, unknownOverride } from './level-gate.js'
 import { TransportLoggers } from './transport-loggers.js'
 import { LEVEL, laidOut, levelOf, severityIn, type WinstonInfo, winstonLine } from './winston-line.js'
 
@@ -133,6 +133,7 @@ export class SluiceTransport extends Transport {
     return true
   }
 
+  /** A line, before the transport's own format. */
   override _write(info: unknown, ...rest: [encoding: BufferEncoding, callback: () => void]): void {
     this.#whileWriting(info, () => super._write(info, ...rest))
   }
@@ -234,7 +235,8 @@ export class SluiceTransport extends Transport {
     if (override === undefined) return undefined
     if (override !== this.#asked?.override || this.levels !== this.#asked.levels) {
       this.#asked = { override, levels: this.levels }
-      this.#isKnown = this.#rankOf(override) !== undefined || severityOfName(override) !== undefined
+      this.#isKnown =
+        override === silent || this.#rankOf(override) !== undefined || severityOfName(override) !== undefined
       if (!this.#isKnown) this.#lease.engine.misused('SLUICE_CONFIG_INVALID', unknownOverride(override))
     }
     return this.#isKnown ? override : undefined
@@ -249,6 +251,7 @@ export class SluiceTransport extends Transport {
 
   /** The option `level` is a level of the logger, or a level's name in another logger. */
   #isSevereEnough(wanted: string, { level, severity }: Omit<KnownLevel, 'style'>): boolean {
+    if (wanted === silent) return false
     const rank = this.#rankOf(wanted)
     const own = this.#rankOf(level)
     if (rank !== undefined && own !== undefined) return own <= rank

@@ -76,7 +76,7 @@ export const table = {
    */
   timestampUnit: option(choice('ms', 's'), 'SLUICE_TIMESTAMP_UNIT', 'ms'),
   /**
-   * Name of the lowest level that is sent. Set by `SLUICE_LEVEL`.
+   * Name of the lowest level that is sent; `silent` sends none. Set by `SLUICE_LEVEL`.
    * @default everything that the logger lets through
    */
   level: option(text, 'SLUICE_LEVEL'),

@@ -76,7 +76,6 @@ export const courses: Readonly<Record<string, Course>> = {
   },
   'docs/metrics.md#opentelemetry, js 1': {},
   'docs/reading.md#reading-back, js 1': { stdout: '0 0\n{} 0\ndemo true {}\n' },
-  'docs/records.md#what-a-format-leaves-out, js 1': { logs: 1, stdout: 'info: order placed\n' },
   'docs/records.md#errors-of-pino, js 1': { logs: 1 },
   'docs/records.md#errors-of-pino, js 2': { logs: 1 },
   'docs/redaction.md#redaction, js 1': { logs: 1 },

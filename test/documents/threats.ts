@@ -44,7 +44,8 @@ export const proofs: Readonly<Record<string, readonly Proof[]>> = {
     proof('test/http/proxy.test.ts', 'is not that of HTTP_PROXY under CGI'),
   ],
   'secrets that the application logs by mistake': [
-    proof('test/records/redaction.test.ts', 'never lets the value of a hidden key through, whatever is around it'),
+    proof('test/records/redaction.test.ts', 'never has the value of a hidden key, whatever is around it'),
+    proof('test/loggers/hidden-keys.test.ts', 'of winston, whatever the format, the level and the message are'),
   ],
   'an endless head or body fills the memory': [
     proof('test/http/response-reader.test.ts', 'are 16 KiB for its head'),

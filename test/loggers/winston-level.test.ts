@@ -10,7 +10,7 @@ afterEach(() => {
 })
 
 const levels = Object.keys(winston.config.npm.levels)
-const wanted = [...levels, 'trace', 'fatal', 'DEBUG']
+const wanted = [...levels, 'trace', 'fatal', 'DEBUG', 'silent']
 
 interface Setting {
   /** The option `level` of the transport. */
@@ -53,6 +53,13 @@ describe('setLevel and the transport of winston', () => {
       const variable = shipped(loggerOf({ variable: level, logger }).logger)
       expect({ level, second, third }).toEqual({ level, second: variable, third: variable })
     }
+  })
+
+  it('send nothing at silent', () => {
+    expect(shipped(loggerOf({ own: 'silent' }).logger)).toEqual([])
+    expect(shipped(loggerOf({ variable: 'silent' }).logger)).toEqual([])
+    setLevel('silent')
+    expect(shipped(loggerOf({}).logger)).toEqual([])
   })
 
   it('go back to the level of the option, and to what the application has set since', () => {

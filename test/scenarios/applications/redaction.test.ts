@@ -57,7 +57,8 @@ describe('with redact, a hidden value is not sent', () => {
     expect(logs).toHaveLength(4)
     expect(logs.join('\n')).not.toMatch(/hunter2|4111/)
     expect(logs.filter((message) => message.includes(shown))).toHaveLength(2)
-    expect(logs).toContain(`as text {${sorted}}`)
+    // winston's JSON has its keys in order.
+    expect(logs).toContain(`as json {${sorted}}`)
   })
 
   it('in fields of withContext, nor by the exporter of OpenTelemetry', async () => {

@@ -202,10 +202,16 @@ export class Ending {
   }
 
   // pino has ended its streams by now, but for those that it leaves to the application.
-  readonly #deliver = (): void => {
+  readonly #deliver = (code?: number): void => {
     this.#end({ streams: this.#comesLast })
     this.#endDespiteStalledDisk()
-    this.#signals.exit()
+    this.#signals.exit(() => this.#callLater(code))
+  }
+
+  /** The signal comes before Node calls the listeners that were added in this turn of the event loop: pino's, in which it hands over its lines, may be one. */
+  #callLater(code: number | undefined): void {
+    const all = this.#host.rawListeners('exit')
+    for (const listener of all.slice(all.indexOf(this.#deliver) + 1)) Reflect.apply(listener, this.#host, [code])
   }
 
   get #comesLast(): boolean {

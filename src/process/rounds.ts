@@ -27,7 +27,7 @@ export function movesAgain(): (added: unknown) => boolean {
 export function listenLast(
   host: Pick<NodeJS.Process, 'on' | 'off' | 'nextTick'>,
   event: 'beforeExit' | 'exit',
-  listener: () => void,
+  listener: (code?: number) => void,
 ): void {
   const moves = movesAgain()
   host.on(event, listener)

@@ -101,10 +101,11 @@ export class SignalWatch {
     })
   }
 
-  /** The process exits, and all is delivered. */
-  exit(): void {
+  /** The process exits, and all is delivered. `before` a signal ends it, do this. */
+  exit(before: () => void): void {
     const signal = this.#drained ?? this.#raised
     if (signal === undefined || this.#isHandled(signal)) return
+    before()
     this.#stop()
     this.#kill(signal)
   }

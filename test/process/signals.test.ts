@@ -93,7 +93,7 @@ describe('a signal that the process raises on itself', () => {
   it('is raised again at the exit, where there was no turn in which it could be heard', () => {
     host.kill(host.pid, 'SIGINT')
     expect(raised()).toEqual(['SIGINT'])
-    watch.exit()
+    watch.exit(() => {})
     expect(raised()).toEqual(['SIGINT'])
     expect(listeners()).toBe(0)
     expect(drains).toEqual([])
@@ -103,7 +103,7 @@ describe('a signal that the process raises on itself', () => {
     for (const call of [[host.pid, 15], [host.pid], [0, 'SIGTERM'], [-host.pid, 'SIGTERM']] as [number, string][]) {
       host.kill(...call)
       raised()
-      watch.exit()
+      watch.exit(() => {})
       expect(raised()).toEqual(['SIGTERM'])
       watch.start()
     }
@@ -117,7 +117,7 @@ describe('a signal that the process raises on itself', () => {
     host.kill(host.pid, 'SIGTERM')
     host.off('SIGTERM', own)
     raised()
-    watch.exit()
+    watch.exit(() => {})
     expect(raised()).toEqual([])
 
     host.kill(host.pid, 'SIGINT')
@@ -125,13 +125,13 @@ describe('a signal that the process raises on itself', () => {
     drains[0]!()
     await turn()
     raised()
-    watch.exit()
+    watch.exit(() => {})
     expect(raised()).toEqual([])
   })
 
   it('ends the process at the exit also where it was heard and the drain goes on', () => {
     host.emit('SIGTERM')
-    watch.exit()
+    watch.exit(() => {})
     expect(raised()).toEqual(['SIGTERM'])
   })
 })

@@ -37,4 +37,16 @@ describe('an application that raises a signal on itself, to which only Sluice li
       expect((await held()) - before).toBe(how.includes('of its own') ? 21 : 20)
     },
   )
+
+  it.each([
+    { how: 'exits', stdout: 'exit 7\n' },
+    { how: 'throws', stdout: 'exit 1\n' },
+  ])('$how in the turn in which it has made its logger: its listeners of exit are called before', async (row) => {
+    const before = (await receiver.logs()).length
+    const variables = { ...receiver.variables, ...ampleTime, HOW: row.how }
+    const program = startProgram('raises-at-once.js', { variables })
+    onTestFinished(() => void program.process.kill('SIGKILL'))
+    expect(await program.ended).toMatchObject({ code: null, signal: 'SIGTERM', stdout: row.stdout })
+    expect((await receiver.logs()).length - before).toBe(20)
+  })
 })

@@ -12,7 +12,7 @@ const root = new URL('../../package.json', import.meta.url)
 const [one, two] = [createRequire(root), createRequire(import.meta.url)]
 /** @typedef {typeof import('winston')} Winston */
 // All that leaves lines out or changes them. No line is left out: that would cost less.
-const volume = { sample: { debug: 0.01 }, repeat: '1000000/60s', keepForError: '200/30s' }
+const volume = { sample: { debug: 0.01 }, keepForError: '200/30s' }
 const redact = /** @type {const} */ ({
   keys: ['default'],
   patterns: ['card', 'email', 'bearer', 'jwt', 'url-credentials'],

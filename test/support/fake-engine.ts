@@ -25,7 +25,6 @@ export class FakeEngine implements RegisteredEngine {
       handleSignals: true,
       debug: false,
       spoolDir: undefined,
-      repeat: undefined,
     }
     this.options = { ...others, ...limits, ...options }
     this.#parksElsewhere = parksElsewhere

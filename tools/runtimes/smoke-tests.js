@@ -65,13 +65,6 @@ export const smokeTests = [
     variables: { SLUICE_MODE: 'inline' },
     outcome: { ...quiet, logs: all, status: 3 },
   },
-  ...['winston', 'sluicePino()', 'pino target'].map((way) => ({
-    name: `repeat: ${way}`,
-    program: ['application.js', way, 'exit'],
-    variables: { SLUICE_REPEAT: '10/60s' },
-    // Ten lines, and the record that counts the others.
-    outcome: { ...quiet, logs: '1–11', status: 3 },
-  })),
   { name: 'an exception that is survived', program: ['survivor.js'], outcome: { ...quiet, logs: all } },
   {
     name: 'pino alone: exception',

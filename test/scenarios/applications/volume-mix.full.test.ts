@@ -13,13 +13,11 @@ beforeAll(async () => {
 afterAll(() => receiver.close())
 
 const levels = ['debug', 'info', 'warn', 'error'] as const
-const most = 3
 const keptLines = 2
 const options = {
   level: 'info',
   // The levels below `level` are not sampled.
   sample: { debug: 0, info: 0.5, warn: 0.75 },
-  repeat: { most, windowMs: 3_600_000 },
   keepForError: { lines: keptLines, windowMs: 3_600_000 },
   maxConnections: 1,
 } as const
@@ -46,10 +44,9 @@ const lines = fc.array(
 /** The lines that must arrive, in their order, by their number, and how many are left out. */
 function expectedOf(all: readonly Line[]) {
   const sent: number[] = []
-  const suppressed = { sampled: 0, repeated: 0, unneeded: 0 }
+  const suppressed = { sampled: 0, unneeded: 0 }
   const kept = new Map<string, number[]>()
-  const passed = new Map<string, number>()
-  for (const [number, { level, word, trace_id, requestId = trace_id }] of all.entries()) {
+  for (const [number, { level, trace_id, requestId = trace_id }] of all.entries()) {
     if (level === 'debug') {
       const ofId = [...(kept.get(requestId) ?? []), number]
       suppressed.unneeded++
@@ -61,13 +58,6 @@ function expectedOf(all: readonly Line[]) {
       suppressed.sampled++
       continue
     }
-    const key = `${level} ${word}`
-    const count = (passed.get(key) ?? 0) + 1
-    passed.set(key, count)
-    if (count > most) {
-      suppressed.repeated++
-      continue
-    }
     if (level === 'error') {
       const needed = kept.get(requestId) ?? []
       kept.delete(requestId)
@@ -76,8 +66,7 @@ function expectedOf(all: readonly Line[]) {
     }
     sent.push(number)
   }
-  const repetitions = [...passed].flatMap(([key, count]) => (count > most ? [`${key}: ${count - most}`] : []))
-  return { sent, suppressed, repetitions: repetitions.sort() }
+  return { sent, suppressed }
 }
 
 /** The reasons of a ledger less those of an earlier one. */
@@ -106,12 +95,10 @@ describe.each(volumeWays)('%s, with all options of volume', (way, open) => {
         const logs = (await receiver.logs()).slice(seen)
         seen += logs.length
 
-        const { sent, suppressed, repetitions } = expectedOf(all)
-        const isRepetition = ({ message }: { message: string }) => message.includes('(repeated ')
-        expect(inOrder(logs.filter((each) => !isRepetition(each)).map(numberOf))).toEqual(inOrder(sent))
-        expect(logs.filter(isRepetition).map(repetitionOf).sort()).toEqual(repetitions)
+        const { sent, suppressed } = expectedOf(all)
+        expect(inOrder(logs.map(numberOf))).toEqual(inOrder(sent))
         expect(since(before.suppressed, after.suppressed)).toEqual(suppressed)
-        expect(after.accepted - before.accepted).toBe(all.length + repetitions.length)
+        expect(after.accepted - before.accepted).toBe(all.length)
         expect(after.delivered - before.delivered).toBe(logs.length)
         expect(after.keptForError).toBe(0)
       }),
@@ -130,9 +117,4 @@ function expectBalance({ lanes }: Ledger): void {
 
 function numberOf({ message }: { readonly message: string }): number {
   return Number(/^\w+ (\d+)/.exec(message)?.[1])
-}
-
-function repetitionOf({ level, message }: { readonly level: string; readonly message: string }): string {
-  const [, word, count] = /^(\w+) \d+ \(repeated (\d+) times? in .+\)$/.exec(message) ?? []
-  return `${level} ${word}: ${count}`
 }

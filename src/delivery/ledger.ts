@@ -17,7 +17,7 @@ export type DropReason = (typeof dropReasons)[number]
 
 export const suppressReasons = ['sampled', 'unneeded'] as const
 
-/** The reason why a log record was left out as configured: by the option `sample`, `repeat` or `keepForError`. */
+/** The reason why a log record was left out as configured: by the option `sample` or `keepForError`. */
 export type SuppressReason = (typeof suppressReasons)[number]
 
 /**

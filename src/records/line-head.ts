@@ -128,7 +128,9 @@ const maxFirstChars = 8192
 
 /** The first values of the fields at the beginning of a line, by key, up to a value that is more than an object of texts and numbers. */
 function firstValues(text: string): ReadonlyMap<string, unknown> {
+  const [, level, time] = usualStart.exec(text) ?? []
   const values = new Map<string, unknown>()
+  if (time !== undefined) return values.set('level', Number(level)).set('time', Number(time))
   const start = text.slice(0, maxFirstChars)
   field.lastIndex = 0
   for (let count = 0; count < maxFirst; count++) {
@@ -139,6 +141,9 @@ function firstValues(text: string): ReadonlyMap<string, unknown> {
   }
   return values
 }
+
+/** pino without a formatter. Nothing behind it can be the level or the time. */
+const usualStart = /^\{"level":(\d{1,15}),"time":(\d{13}),/
 
 const field = (() => {
   const written = String.raw`"(?:[^"\\]|\\.)*"`

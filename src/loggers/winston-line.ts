@@ -17,6 +17,8 @@ interface LineSetting {
   /** Longest text of a field that is no text. */
   readonly maxChars: number
   readonly redactor: Redactor | undefined
+  /** Name of the level, where only the line can say it. @default the style of the line says it */
+  readonly level?: string | undefined
 }
 
 /** A line for the worker, see `Line` of the engine. */
@@ -30,22 +32,32 @@ export interface WinstonLine {
  * Where the formats end in a text for people, it is the JSON of the fields that they have left.
  */
 export function winstonLine(info: WinstonInfo, setting: LineSetting): WinstonLine {
-  const { before, redactor } = setting
+  const { before, level } = setting
   const text = info[MESSAGE]
-  const isOwn = before === undefined || text !== before[MESSAGE]
-  if (!isWholeJson(text, redactor)) {
+  if (!isWholeJson(text, setting)) {
     const own = isError(info) ? `{"":${jsonOf(info, setting)}}` : undefined
-    return { text: fieldsText(info, setting), errors: own }
+    return { text: withLevel(fieldsText(info, setting), level), errors: own }
   }
   const errors = errorsText(info, setting)
-  return { text: isOwn ? text : fieldsText(shownByBoth(info, before, text), setting), errors }
+  const isOwn = before === undefined || text !== before[MESSAGE]
+  return { text: withLevel(isOwn ? text : fieldsText(shownByBoth(info, before, text), setting), level), errors }
 }
 
-/** A text may only look like JSON. The worker then takes it for a message, in which no key is found: so with `redact` it is tried. */
-function isWholeJson(text: unknown, redactor: Redactor | undefined): text is string {
+/** A level that the line itself says comes later, so it is the one that counts. */
+function withLevel(text: string, level: string | undefined): string {
+  if (level === undefined) return text
+  const fields = text.slice(1).trimStart()
+  return `{"level":${JSON.stringify(level)}${fields.startsWith('}') ? '' : ','}${fields}`
+}
+
+/**
+ * A text may only look like JSON. The worker then takes it for a message, in which no key is found. So it is tried where something is done
+ * with its fields: by `redact`, by the transport's own format, or with the level.
+ */
+function isWholeJson(text: unknown, { before, redactor, level }: LineSetting): text is string {
   if (typeof text !== 'string' || !beginsAsObject.test(text) || text.charCodeAt(text.length - 1) !== closeBrace)
     return false
-  if (redactor === undefined) return true
+  if (redactor === undefined && before === undefined && level === undefined) return true
   try {
     JSON.parse(text)
     return true
@@ -108,7 +120,7 @@ function fieldsText(fields: Readonly<Record<string, unknown>>, { maxChars, redac
 function errorsText(info: WinstonInfo, setting: LineSetting): string | undefined {
   let text = isError(info) && !hasJson(info) ? `"":${jsonOf(new ShownError(info), setting)}` : ''
   for (const key in info) {
-    const value = info[key]
+    const value = readOrReason(info, key)
     if (typeof value !== 'object' || !isError(value) || hasJson(value)) continue
     text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${jsonOf(new ShownError(value), setting)}`
   }
@@ -170,8 +182,18 @@ export function severityIn(levels: Readonly<Record<string, number>> | undefined,
   const name = Object.hasOwn(levels, level) ? level : Object.keys(levels).find((each) => each.toLowerCase() === level)
   const rank = name === undefined ? undefined : levels[name]
   if (rank === undefined) return 2
-  const lowest = Object.values(levels).reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY)
-  const severity = Math.round(4 - (4 * rank) / lowest)
+  const severity = Math.round(4 - (4 * rank) / lowestRank(levels))
   // Ranks may be negative, all zero, or not numbers.
   return (Number.isNaN(severity) ? 4 : Math.min(5, Math.max(0, severity))) as Severity
+}
+
+const lowestRanks = new WeakMap<object, number>()
+
+function lowestRank(levels: Readonly<Record<string, number>>): number {
+  let lowest = lowestRanks.get(levels)
+  if (lowest === undefined) {
+    lowest = Object.values(levels).reduce((most, each) => Math.max(most, each), Number.NEGATIVE_INFINITY)
+    lowestRanks.set(levels, lowest)
+  }
+  return lowest
 }

@@ -190,7 +190,8 @@ export class SluiceTransport extends Transport {
       }
       const before = this.format === undefined ? undefined : this.#writing
       const redactor = this.#redactor
-      const { text, errors } = winstonLine(info, { before, redactor, maxChars: options.maxMessageBytes })
+      const told = style.level === undefined ? level : undefined
+      const { text, errors } = winstonLine(info, { before, redactor, level: told, maxChars: options.maxMessageBytes })
       const fields = this.#isPiped ? fieldsOfCall(this.#writing ?? info) : fieldsForLine()
       engine.line(fields === undefined ? text : lineWith(text, { fields, own: info }), {
         style,
@@ -211,9 +212,11 @@ export class SluiceTransport extends Transport {
     let known = this.#known.get(name)
     if (known === undefined) {
       const level = levelOf(info)
-      known = { level, severity: severityIn(this.levels, level), style: sharedStyle({ logger: 'winston', level }) }
-      // An application has few levels. Anything beyond that is not remembered.
-      if (typeof name !== 'string' || this.#known.size >= 100) return known
+      // An application has few levels. Anything beyond that is not remembered, and its lines say their level themselves.
+      const isFew = typeof name === 'string' && this.#known.size < 100
+      const style = sharedStyle(isFew ? { logger: 'winston', level } : { logger: 'winston' })
+      known = { level, severity: severityIn(this.levels, level), style }
+      if (!isFew) return known
       this.#known.set(name, known)
     }
     this.#lastName = name

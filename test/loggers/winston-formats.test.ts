@@ -328,3 +328,55 @@ describe('errors, which JSON shows as {}, have their stacks', () => {
     ])
   })
 })
+
+describe('a text that only looks like JSON', () => {
+  it.each([
+    ['leaves it', winston.format((info) => info)()],
+    ['writes it again', winston.format.printf(({ message }) => `{"app"} ${message} {}`)],
+  ])('is no JSON where the own format of the transport %s', (_, format) => {
+    using captured = captureSluice()
+    const logger = winston.createLogger({
+      format: winston.format.printf(({ message }) => `{"app"} ${message} {}`),
+      transports: [new SluiceTransport({ format })],
+    })
+    logger.error('lost?', { a: 1 })
+    expect(captured.logs).toMatchObject([{ level: 'error', message: 'lost? {"a":1}' }])
+  })
+})
+
+describe('a field of a line that cannot be read', () => {
+  it('is not missed where a format has written JSON without it', () => {
+    using captured = captureSluice()
+    const logger = winston.createLogger({
+      format: winston.format.printf(({ message }) => JSON.stringify({ message })),
+      transports: [new SluiceTransport()],
+    })
+    logger.write({
+      level: 'info',
+      message: 'kept',
+      get broken() {
+        throw new Error('no')
+      },
+    })
+    expect(captured.logs).toMatchObject([{ level: 'info', message: 'kept' }])
+  })
+})
+
+describe('ever new levels', () => {
+  it('keep their names where a format has written JSON without the level', () => {
+    using captured = captureSluice()
+    const names = Array.from({ length: 300 }, (_, rank) => `new${rank}`)
+    const logger = winston.createLogger({
+      levels: Object.fromEntries(names.map((name, rank) => [name, rank])),
+      level: 'new299',
+      format: winston.format.printf(({ message }) => JSON.stringify(message === 'none' ? {} : { message })),
+      transports: [new SluiceTransport()],
+    })
+    for (const name of names) logger.log(name, 'text')
+    logger.log('new299', 'none')
+    expect(captured.logs.map(({ level, message }) => ({ level, message }))).toEqual([
+      ...names.map((level) => ({ level, message: 'text' })),
+      { level: 'new299', message: '' },
+    ])
+  })
+})

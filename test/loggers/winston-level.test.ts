@@ -34,6 +34,23 @@ function shipped(logger: winston.Logger): string[] {
   return captured.logs.map(({ level }) => level)
 }
 
+describe('the level silent', () => {
+  it.each([
+    ['the option', { own: 'silent' }],
+    ['the variable', { variable: 'silent' }],
+  ])('ships no line as %s of a transport whose logger has no level of that name', (_, setting: Setting) => {
+    expect(shipped(loggerOf({ ...setting, logger: 'silly' }).logger)).toEqual([])
+  })
+
+  it('ships no line by setLevel, until another level comes', () => {
+    const { logger } = loggerOf({ own: 'warn' })
+    setLevel('silent')
+    expect(shipped(logger)).toEqual([])
+    setLevel('info')
+    expect(shipped(logger)).toEqual(['error', 'warn', 'info'])
+  })
+})
+
 describe('setLevel and the transport of winston', () => {
   it.each(levels)('ship, with a logger of level %s, what a transport ships that was made with that level', (logger) => {
     for (const level of wanted) {

@@ -51,7 +51,8 @@ export function pinoHead(line: Fields, { text, names, isOwn }: PinoHeadSetting):
     if (key !== undefined && Object.is(firstOf(key), line[key])) keys.add(key)
   }
   const levelAt = (key: string) => levelIn(key, firstOf(key), names)
-  const levelKey = Object.keys(line).find((key) => levelAt(key) !== undefined) ?? unknownLevelKey(line, firstOf, names)
+  const isLevel = (key: string) => levelAt(key) !== undefined
+  const levelKey = levelKeyOf(line, { isLevel, isName: (key) => names.knows(firstOf(key)) })
   const written = levelKey === undefined ? undefined : (levelAt(levelKey) ?? firstOf(levelKey))
   if (levelKey !== 'log') take(levelKey)
   else if (isFields(line.log) && line.log.level === written) line.log = withoutLevel(line.log)
@@ -105,18 +106,25 @@ function levelIn(key: string, value: unknown, names: LevelNames): unknown {
   return names.knows(level) || (typeof level === 'string' && severityOfName(level) !== undefined) ? level : undefined
 }
 
-/** The level under a name that nobody knows. pino writes it first. */
-function unknownLevelKey(line: Fields, firstOf: (key: string) => unknown, names: LevelNames): string | undefined {
-  const isPinos = pinoMarks.some((key) => line[key] !== undefined)
-  const [first] = Object.keys(line)
-  return isPinos && first !== undefined && names.knows(firstOf(first)) ? first : undefined
+/**
+ * The field of the level. pino writes it before all others, maybe under a name that nobody knows: then a later field, such as the `status` of an
+ * order, is the application's.
+ */
+function levelKeyOf(
+  line: Fields,
+  { isLevel, isName }: Record<'isLevel' | 'isName', (key: string) => boolean>,
+): string | undefined {
+  const keys = Object.keys(line)
+  const mark = keys.findIndex((key) => pinoMarks.has(key))
+  const head = keys.slice(0, Math.max(mark, 0))
+  return head.find(isLevel) ?? head.slice(0, 1).find(isName) ?? keys.find(isLevel)
 }
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null
 }
 
-const pinoMarks = ['time', 'pid', 'hostname'] as const
+const pinoMarks: ReadonlySet<string> = new Set(['time', 'pid', 'hostname'])
 
 function withoutLevel({ level: _, ...others }: Fields): Fields | undefined {
   return Object.keys(others).length === 0 ? undefined : others

@@ -101,17 +101,19 @@ function levelOf(line: string): string {
       return typeof value === 'number' || (typeof value === 'string' && value !== '') ? value : undefined
     return isKnown(value) ? value : undefined
   }
-  const seen = new Set<string>()
-  for (const [key, value] of members) {
-    // Of two fields with one name, the first is pino's.
-    if (seen.has(key)) continue
-    seen.add(key)
-    const level = written(key, value)
-    if (level !== undefined) return nameOf(level)
-  }
-  const [first] = members
-  const isPinos = members.some(([key]) => ['time', 'pid', 'hostname'].includes(key))
-  return isPinos && isKnown(first?.[1]) ? nameOf(first?.[1]) : 'info'
+  // Of two fields with one name, the first is pino's.
+  const first = members.filter(([key], at) => members.findIndex(([other]) => other === key) === at)
+  const levelAmong = (some: typeof members) =>
+    some.map(([key, value]) => written(key, value)).find((level) => level !== undefined)
+  // pino writes its level before time and base.
+  const mark = first.findIndex(([key]) => ['time', 'pid', 'hostname'].includes(key))
+  const head = first.slice(0, Math.max(mark, 0))
+  const unknown = head
+    .slice(0, 1)
+    .map(([, value]) => value)
+    .find(isKnown)
+  const level = levelAmong(head) ?? unknown ?? levelAmong(first)
+  return level === undefined ? 'info' : nameOf(level)
 }
 
 function nameOf(level: unknown): string {

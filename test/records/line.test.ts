@@ -63,6 +63,10 @@ const ofPino: Record<string, [line: string, record: object][]> = {
     [`{"log":{"level":"high"},${base},"msg":"a field"}`, record('a field {"log":{"level":"high"}}')],
     [`{"priority":35,${base},"msg":"unheard of"}`, record('unheard of', { level: 'notice' })],
     [`{"importance":"fatal","time":${time},"msg":"unheard of"}`, record('unheard of', { level: 'fatal' })],
+    [
+      `{"priority":"error",${base},"status":"info","msg":"unheard of"}`,
+      record('unheard of {"status":"info"}', { level: 'error' }),
+    ],
     ['{"state":"error","msg":"of another program"}', record('of another program {"state":"error"}', now)],
     [
       `{"severity":"INFO",${base},"level":"error","msg":"a field called level"}`,

@@ -55,7 +55,7 @@ function withLevel(text: string, level: string | undefined): string {
  * with its fields: by `redact`, by the transport's own format, or with the level.
  */
 function isWholeJson(text: unknown, { before, redactor, level }: LineSetting): text is string {
-  if (typeof text !== 'string' || !beginsAsObject.test(text) || text.charCodeAt(text.length - 1) !== closeBrace)
+  if (typeof text !== 'string' || text.charCodeAt(text.length - 1) !== closeBrace || !beginsAsObject.test(text))
     return false
   if (redactor === undefined && before === undefined && level === undefined) return true
   try {

@@ -129,7 +129,14 @@ export class SluiceTransport extends Transport {
     const given = this.format === undefined ? info : laidOut(info)
     if (!plain || state === undefined || !isIdle(state))
       return (super.write as (...all: unknown[]) => boolean).call(this, given, encoding, callback)
-    this._write(given, 'utf8', settled)
+    // As `_write` below, without a closure for each line.
+    const outer = this.#writing
+    this.#writing = given as WinstonInfo
+    try {
+      super._write(given, 'utf8', settled)
+    } finally {
+      this.#writing = outer
+    }
     return true
   }
 

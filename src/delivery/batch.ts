@@ -36,7 +36,9 @@ export class Batch implements OutgoingBatch, BatchSpace {
   /** It went out on a connection that had been idle. */
   wasWoken = false
   /** A request of it has begun to be written. */
-  isWritten = false
+  hasBegun = false
+  /** Its records go another way: it must not begin any more. */
+  isGivenUp = false
   /** Some records waited until others were answered. The time between answers then says nothing about the server. */
   wasParted = false
   /** Lowest sequence of its records; infinity without one. */
@@ -114,7 +116,8 @@ export class Batch implements OutgoingBatch, BatchSpace {
     this.probe = false
     this.connection = 'any'
     this.wasWoken = false
-    this.isWritten = false
+    this.hasBegun = false
+    this.isGivenUp = false
     this.wasParted = false
   }
 
@@ -226,8 +229,9 @@ export class Batch implements OutgoingBatch, BatchSpace {
     this.wasWoken = true
   }
 
-  written(): void {
-    this.isWritten = true
+  begin(): boolean {
+    this.hasBegun ||= !this.isGivenUp
+    return !this.isGivenUp
   }
 
   parted(): void {

@@ -228,8 +228,9 @@ export class Machine {
     for (const flight of lane.flights) {
       // The sender has it still.
       flight.batch.detach()
+      flight.batch.isGivenUp = true
       const records = this.#giveUp(flight)
-      if (flight.batch.isWritten || flight.raced) book.count(lane.index, 'ambiguousRetries', records)
+      if (flight.batch.hasBegun || flight.raced) book.count(lane.index, 'ambiguousRetries', records)
     }
     lane.flights.clear()
     this.#probeGivenUp(lane)

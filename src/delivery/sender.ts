@@ -38,8 +38,8 @@ export interface OutgoingBatch {
   textOf(index: number): Outgoing
   /** Called when it goes out on a connection that has been idle. */
   woken(): void
-  /** Called when its first request begins to be written: from then on it may arrive. */
-  written(): void
+  /** Called before its first request is written: from then on it may arrive. False: it was given up meanwhile, and nothing may be written. */
+  begin(): boolean
   /** Called when some records wait until others are answered. The time between answers then says nothing about the server. */
   parted(): void
   /** Reports the outcome of the record at `index`, or of `count` records from there on: once for each record, in any order. */

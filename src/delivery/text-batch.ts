@@ -60,7 +60,9 @@ export class TextBatch implements OutgoingBatch {
 
   woken(): void {}
 
-  written(): void {}
+  begin(): boolean {
+    return true
+  }
 
   parted(): void {}
 

@@ -5,6 +5,7 @@ import type { Answer } from './classify.js'
 import { decoded } from './content-coding.js'
 import { describeError } from './describe-error.js'
 import { beginningBytes } from './request-head.js'
+import { givenUpReason } from './settlement.js'
 
 /** Headers from undici: names in lower case, repeated headers as a list. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
@@ -32,8 +33,8 @@ export interface CollectorPlan {
   readonly requestTimeoutMs: number
   /** A longer body is not read further. */
   readonly maxBodyBytes: number
-  /** Called when the request begins to be written. */
-  readonly written?: (() => void) | undefined
+  /** Called before the request is written. False: it is not wanted any more. */
+  readonly begin?: (() => boolean) | undefined
   readonly resolve: (exchange: Exchange) => void
 }
 
@@ -61,12 +62,12 @@ export class AnswerCollector implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#cancelled === undefined && this.#plan.begin?.() === false) this.cancel(new Error(givenUpReason))
     if (this.#cancelled !== undefined) {
       controller.abort(this.#cancelled)
       return
     }
     this.#controller = controller
-    this.#plan.written?.()
     // Until here the connector's own time-out runs.
     const { loop, requestTimeoutMs } = this.#plan
     this.#timer = loop.schedule(() => loop.immediate(() => this.#expire()), requestTimeoutMs)

@@ -5,6 +5,7 @@ import type { Claim, ConnectionSlots, Holder } from './connection-slots.js'
 import { describeError } from './describe-error.js'
 import { idleBelowMs } from './idle-times.js'
 import { type ConnectionOwner, PipelinedConnection } from './pipelined-connection.js'
+import { givenUpReason } from './settlement.js'
 import type { Transmission } from './transmission.js'
 import type { Dial, Wire } from './wire.js'
 
@@ -47,6 +48,7 @@ export class ConnectionPool implements ConnectionOwner, Holder {
     for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
       if (!connection.stale && connection.idleMs < idleBelowMs[batch.connection]) {
         if (connection.idleMs >= idleBelowMs.lively) batch.woken()
+        batch.begin()
         connection.carry(transmission)
         return
       }
@@ -62,10 +64,20 @@ export class ConnectionPool implements ConnectionOwner, Holder {
       connection.end('idle')
       return
     }
-    const next = this.#waiting.findIndex(({ batch }) => isNew || batch.connection !== 'new')
-    if (next !== -1) connection.carry(this.#waiting.splice(next, 1)[0]!)
+    const next = this.#nextFor({ isNew })
+    if (next !== undefined) connection.carry(next)
     else if (this.#plan.slots.short) connection.end('idle')
     else this.#idle.push(connection)
+  }
+
+  /** The first batch that waits for such a connection, and has not been given up meanwhile. */
+  #nextFor({ isNew }: { readonly isNew: boolean }): Transmission | undefined {
+    for (;;) {
+      const index = this.#waiting.findIndex(({ batch }) => isNew || batch.connection !== 'new')
+      const [next] = index === -1 ? [] : this.#waiting.splice(index, 1)
+      if (next === undefined || next.batch.begin()) return next
+      next.breakOff({ reason: givenUpReason })
+    }
   }
 
   lost(connection: PipelinedConnection): void {

@@ -11,6 +11,9 @@ export interface Break {
   readonly timedOut: boolean
 }
 
+/** Its owner has given up a batch before a request of it was written. */
+export const givenUpReason = 'it was given up before it was sent'
+
 export function brokenOutcome({ sent, reason, timedOut }: Break): Outcome {
   if (sent) return { type: 'retry', exchange: 'ambiguous', reason, backPressure: timedOut }
   const broken = { type: 'retry', exchange: 'unsent', reason, backPressure: timedOut } as const

@@ -80,7 +80,6 @@ export class Transmission implements AwaitingRequests {
     this.#written = end
     this.#partSize = end - from
     parts.wrote({ bytes: bytes.length, requests: this.#partSize })
-    if (from === 0) batch.written()
     if (end < this.#count) batch.parted()
     return bytes
   }

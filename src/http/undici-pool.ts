@@ -38,8 +38,8 @@ export interface UndiciRequest {
   readonly body?: string | undefined
   /** It goes out on one of these. None is a new one for certain while other requests are under way. @default any that is open */
   readonly connection?: UsableConnection
-  /** Called when it begins to be written. */
-  readonly written?: () => void
+  /** Called before it is written. False: it is not wanted any more. */
+  readonly begin?: () => boolean
   /** Abandons the request. */
   readonly signal?: AbortSignal | undefined
 }
@@ -69,7 +69,7 @@ export class UndiciPool implements Holder {
   }
 
   /** One attempt at a request. Never rejects. */
-  exchange({ signal, body, written, connection = 'any', ...request }: UndiciRequest): Promise<Exchange> {
+  exchange({ signal, body, begin, connection = 'any', ...request }: UndiciRequest): Promise<Exchange> {
     return new Promise((resolve) => {
       const { loop, requestTimeoutMs, maxBodyBytes, origin } = this.#plan
       const cancel = () => collector.cancel(new Error('aborted'))
@@ -77,7 +77,7 @@ export class UndiciPool implements Holder {
         loop,
         requestTimeoutMs,
         maxBodyBytes,
-        written,
+        begin,
         resolve: (exchange) => {
           signal?.removeEventListener('abort', cancel)
           this.#underWay--

@@ -58,8 +58,8 @@ export class UndiciSender implements Sender {
     const usedKey = source.reveal()
     const headers = { ...requestHeaders({ apiKey: usedKey, userAgent }), 'idempotency-key': idempotencyKey }
     const { kind, connection } = batch
-    const written = () => batch.written()
-    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers, connection, written })
+    const begin = () => batch.begin()
+    const exchange = await this.#pool(kind).exchange({ method: 'POST', path, body, headers, connection, begin })
     this.#learn(exchange, idempotencyKey)
     return safeOutcome(() => outcomeOf(exchange), { source, usedKey })
   }

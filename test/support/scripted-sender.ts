@@ -26,7 +26,7 @@ export class ScriptedSender implements Sender {
   send(batch: OutgoingBatch): void {
     const bodies = recordsOf(batch).map(({ body }) => body)
     this.sent.push(...bodies)
-    batch.written()
+    batch.begin()
     this.inFlight += bodies.length
     this.maxInFlight = Math.max(this.maxInFlight, this.inFlight)
     this.#clock.schedule(() => {

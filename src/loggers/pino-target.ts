@@ -35,6 +35,7 @@ export function pinoTarget(options: PinoTargetOptions, config: SentConfig): Writ
   const engine =
     state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
   processRegistry().add(engine)
+  if (sources.appName === 'option') processRegistry().nameLogger?.(resolved.appName)
   const port = (): Port => {
     processRegistry().capture.notice()
     return captureEngine(resolved) ?? engine

@@ -45,7 +45,8 @@ export const table = {
    */
   valueBucket: option(name, 'SLUICE_VALUE_BUCKET', sharedBucket),
   /**
-   * Name of the service: the record field `appName`. Set by `SLUICE_APP_NAME`.
+   * Name of the service: the record field `appName`. Set by `SLUICE_APP_NAME`. Where neither this nor the variable names it, events of `track` have
+   * the name that the first logger of the process was given.
    * @default `OTEL_SERVICE_NAME`, `service.name` of `OTEL_RESOURCE_ATTRIBUTES`, `DD_SERVICE`, the name in the nearest package.json,
    * `unknown_service:node`
    */

@@ -22,7 +22,9 @@ const lookEveryMs = 1000
  * @throws {ConfigError} for a mistake in code; see {@link configureOrOff}
  */
 export function leaseFor(user: SluiceOptions, needs: Need): Lease {
-  return new Lease(configureOrOff(user, needs), () => configureOrOff(user, needs))
+  const lease = new Lease(configureOrOff(user, needs), () => configureOrOff(user, needs))
+  if (needs === 'logs' && lease.sources.appName === 'option') processRegistry().nameLogger?.(lease.options.appName)
+  return lease
 }
 
 /**
@@ -37,6 +39,7 @@ export class Lease {
   /** Takes records where nothing has to be found out before. */
   #port: RecordPort | undefined
   #shared: SharedEngine | undefined
+  #loggerName: string | undefined
   #released: Promise<void> | undefined
   #mayTurnOn: boolean
   /** A timer sets it: a call reads no clock. */
@@ -75,6 +78,25 @@ export class Lease {
     return this.#released !== undefined
   }
 
+  /**
+   * Use the `appName` of the process's logger, once there is one, unless the variable gives one. What was accepted before stays with its engine.
+   * For a lease that lasts as long as the process.
+   */
+  followLogger(): void {
+    processRegistry().whenNamed?.((appName) => {
+      this.#loggerName = appName
+      this.#resolution = this.#named(this.#resolution)
+      this.#shared = undefined
+      this.#port = undefined
+    })
+  }
+
+  #named(resolution: Resolution): Resolution {
+    const { options, sources } = resolution
+    if (this.#loggerName === undefined || sources.appName === 'SLUICE_APP_NAME') return resolution
+    return { ...resolution, options: { ...options, appName: this.#loggerName } }
+  }
+
   /** Flush, and close the engine if this was its last lease. */
   release({ timeoutMs }: { timeoutMs?: number | undefined } = {}): Promise<void> {
     this.#mayTurnOn = false
@@ -101,7 +123,7 @@ export class Lease {
       this.#seen = seen
       const resolution = this.#again()
       if (resolution.state === 'off') return
-      this.#resolution = resolution
+      this.#resolution = this.#named(resolution)
       this.#mayTurnOn = false
       processRegistry().reportOff?.(undefined)
       if (isNews(nowOn)) printLine(nowOn)
@@ -122,7 +144,7 @@ export class Lease {
 }
 
 /** A lease, as its user sees it. */
-export type UserLease = Pick<Lease, keyof Lease>
+export type UserLease = Omit<Lease, 'followLogger'>
 
 /** The variables of Sluice with their values, as one text. */
 function ownVariables(): string {

@@ -11,6 +11,7 @@ import { systemThread } from '../runtime/system-thread.js'
 import { ProcessCapture } from './capture.js'
 import { EarlyWorkers } from './early-workers.js'
 import { HeldLines } from './held-lines.js'
+import { LoggerName } from './logger-name.js'
 import { OffReasons } from './off-reasons.js'
 import { ThreadStreams, type WorkerSource } from './pino-streams.js'
 import { ProcessDrains } from './process-drains.js'
@@ -61,6 +62,7 @@ export class ProcessEngines {
   readonly #channel = new ThreadChannel((message) => this.#receive(message))
   readonly #retired = new RetiredEngines()
   readonly capture = new ProcessCapture((message) => this.#channel.post(message))
+  readonly loggerName = new LoggerName((message) => this.#channel.post(message))
   readonly offReasons = new OffReasons((message) => this.#channel.post(message))
   /** Of engines that are gone. */
   #toldByGone = 0
@@ -259,6 +261,7 @@ export class ProcessEngines {
         for (const engine of this.local) this.#announce(engine)
         this.capture.tell()
         this.offReasons.tell()
+        this.loggerName.tell()
         this.#rejections.tell()
         this.tellLevel()
         return
@@ -269,6 +272,9 @@ export class ProcessEngines {
         this.changeSignals(message.handleSignals ? 'start' : 'leave')
         this.remote.add(message)
         this.#early.announced(message)
+        return
+      case 'name':
+        this.loggerName.receive(message)
         return
       case 'off':
         this.offReasons.receive(message)

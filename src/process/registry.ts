@@ -35,6 +35,10 @@ export interface ProcessRegistry {
   accepts?(): void
   /** The lines that these streams hold back are taken before each drain and at the end. Since version 7. */
   holds?(holder: LineHolder): void
+  /** A logger has this `appName`, given in code. Since version 8. */
+  nameLogger?(appName: string): void
+  /** Call this with the `appName` of the first such logger, now or when there is one. Since version 8. */
+  whenNamed?(named: (appName: string) => void): void
   /** Drain every engine of the process. Resolves with the ledger, at the deadline at the latest; never rejects. */
   drain(mode: DrainMode, timeoutMs?: number): Promise<Ledger>
   /** Milliseconds that a `close` without a time of its own may take. */
@@ -54,7 +58,7 @@ export function processRegistry(): ProcessRegistry {
 function ownRegistry(): ProcessRegistry {
   const engines = new ProcessEngines()
   return {
-    version: 7,
+    version: 8,
     capture: engines.capture,
     add: (engine) => engines.add(engine),
     retire: (engine) => engines.retire(engine),
@@ -66,6 +70,8 @@ function ownRegistry(): ProcessRegistry {
     offReason: () => engines.offReasons.first,
     accepts: () => engines.changeSignals('start'),
     holds: (holder) => engines.held.watch(holder),
+    nameLogger: (appName) => engines.loggerName.give(appName),
+    whenNamed: (named) => engines.loggerName.whenKnown(named),
     drain: async (mode, timeoutMs) => {
       const ledger = await engines.drain(mode, timeoutMs)
       await engines.changeSignals('rest')

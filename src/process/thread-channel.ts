@@ -5,6 +5,7 @@ import { runtimes } from '../records/wire.js'
 import { systemClock } from '../runtime/clock.js'
 import type { LevelChange } from '../runtime/shared-level.js'
 import type { CaptureMessage } from './capture.js'
+import type { NameMessage } from './logger-name.js'
 import type { OffMessage } from './off-reasons.js'
 import type { QueueCapacity } from './queue-capacity.js'
 import type { RejectionsMessage } from './recent-rejections.js'
@@ -32,6 +33,7 @@ export type ThreadMessage =
   | LevelMessage
   | CaptureMessage
   | OffMessage
+  | NameMessage
 
 /** The last change of the level, for threads that do not share the sender's memory. */
 export interface LevelMessage {

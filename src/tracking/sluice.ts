@@ -10,14 +10,21 @@ import { type Tracked, Tracker, type TrackOptions, trackedBy } from './tracker.j
 let own: Sluice | undefined
 
 /**
- * Record one occurrence of the event with this number, configured by the `SLUICE_*` variables.
+ * Record one occurrence of the event with this number, configured by the `SLUICE_*` variables. Without `SLUICE_APP_NAME` it has the `appName`
+ * of the process's logger; that of a pino target is known as soon as its worker has started.
  *
  * Never throws and never blocks. While variables are missing or wrong it is off, with one line on stderr; it looks for new ones once a second
  * at most. A bad number is counted in `invalid`.
  */
 export function track(eventId: number, options?: TrackOptions): void {
-  own ??= new LeasedSluice(leaseFor({}, 'values'))
+  own ??= ofProcess()
   own.track(eventId, options)
+}
+
+function ofProcess(): Sluice {
+  const lease = leaseFor({}, 'values')
+  lease.followLogger()
+  return new LeasedSluice(lease)
 }
 
 /**

@@ -5,8 +5,9 @@ import { optionNames, variableOf } from '../../packages/receiver/dist/options/op
 import { knownVariables } from '../../src/options/variables.js'
 import { type MarkdownFile, root } from './markdown.js'
 
-const { scripts, exports, name, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const { scripts, exports, name, bin, version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   name: string
+  version: string
   scripts: Record<string, string>
   exports: Record<string, unknown>
   bin: { sluice: string }
@@ -26,6 +27,10 @@ const others = [
   'node --test',
   'npm version 1.2.0 --no-git-tag-version --workspace . --workspace packages/opentelemetry --workspace packages/receiver --workspace packages/tools --no-workspaces-update',
   'npm install --package-lock-only',
+  // A test of the packages runs these.
+  'npm ci --ignore-scripts',
+  'npm pack --workspaces --include-workspace-root --pack-destination ..',
+  `npm install ../sluice-${version}.tgz ../sluice-receiver-${version}.tgz pino`,
   'npm publish --provenance',
 ]
 
@@ -37,7 +42,7 @@ export function commandsIn({ blocks, codeSpans }: MarkdownFile): string[] {
   )
   return [...lines, ...spans]
     .map((line) => line.replace(/(^|\s)#.*/, '').trim())
-    .flatMap((line) => line.split(' | '))
+    .flatMap((line) => line.split(/ (?:\||&&) /))
     .filter((line) => line !== '')
 }
 

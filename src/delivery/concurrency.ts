@@ -98,6 +98,11 @@ export class Concurrency {
     return this.#slowStart && this.#limit < this.#bounds.maxConnections * this.#bounds.maxDepth()
   }
 
+  /** The service takes several requests on one connection. */
+  get isDeep(): boolean {
+    return this.#bounds.maxDepth() > 1
+  }
+
   /** An answer that takes longer, in ms, is unusual for the service. */
   get longAnswerMs(): number {
     return 4 * (this.#meanMs ?? 0)

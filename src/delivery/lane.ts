@@ -76,6 +76,8 @@ export class Lane {
   readonly pace = new Pace()
   /** It may send once though the service asks for a longer wait than is honoured: nothing comes after this drain. */
   hasLastChance = false
+  /** It used one connection when the last drain began. */
+  wasInOrder = false
   /** About its suspects: settled records of the lane at the last failure of one, and failures in a row since the last success. */
   settledAtFailure = 0
   inVain = 0
@@ -155,6 +157,12 @@ export class Lane {
       if (isWaiting(trial)) return trial
     }
     return undefined
+  }
+
+  /** The last drain begins. */
+  endsSoon(): void {
+    this.hasLastChance = true
+    this.wasInOrder = this.window.connections === 1
   }
 
   /** The moment before which it sends nothing, as the service asks. Its last chance is spent on a wait that is too long to honour. */

@@ -213,7 +213,7 @@ export class Machine {
     const { lanes, nextSequence } = this.#plan
     this.#drains.begin(lanes, { id, deadline, last, brief, before: nextSequence() })
     for (const lane of last ? valuesFirst(lanes) : lanes) {
-      if (last) lane.hasLastChance = true
+      if (last) lane.endsSoon()
       this.#nextBatch.releaseNow(lane, { last })
       this.#gates.probeNow(lane)
       this.#turn.toFill.add(lane)

@@ -170,7 +170,14 @@ export class NextBatch {
 
   /** True where another batch may go out. */
   #hasPlace(lane: Lane, stuck: number): boolean {
-    return this.#hasRoom(lane) && count(lane, 'batch') < lane.window.connections + stuck
+    return this.#hasRoom(lane) && count(lane, 'batch') < this.#connections(lane) + stuck
+  }
+
+  /** What little a short process has to deliver at its end goes out on one connection, and so arrives in order. */
+  #connections({ window, wasInOrder }: Lane): number {
+    const { now, isLastDrain, lastDrainSince: since, lastDrainUntil: until } = this.#plan.turn
+    const isInOrder = isLastDrain && wasInOrder && window.isDeep && now - since < (until - since) * orderedShare
+    return isInOrder ? 1 : window.connections
   }
 
   #sendSuspects(lane: Lane, stuck: Readonly<Record<Way, number>>): void {
@@ -288,6 +295,9 @@ export class NextBatch {
 /** So many records of dead engines go out at once, and as many again after this time: new ones do not wait for them. */
 const adoptedAtATime = 100
 const adoptedEveryMs = 100
+
+/** The share of the last drain in which order counts more than time. */
+const orderedShare = 1 / 16
 
 function count(lane: Lane, way: Way): number {
   let sum = 0

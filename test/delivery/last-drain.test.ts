@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { addsUp } from '../support/delivery.js'
+import { addsUp, setUp } from '../support/delivery.js'
 import { drainAfter, type LastService, numbers, setUpLast } from '../support/last-drain.js'
 import { answers } from '../support/scripted-sender.js'
+import { SimulatedServer } from '../support/simulated-server.js'
+import { VirtualClock } from '../support/virtual-clock.js'
 
 /** The requests that went out in each millisecond in which some did. */
 function roundsOf({ times }: LastService, fromMs = 0): number[] {
@@ -24,6 +26,30 @@ describe('the last drain', () => {
     expect(service.maxInFlight).toBe(8)
     expect(addsUp(delivery.stats())).toBe(true)
   })
+
+  it.each([
+    { serviceMs: 0.3, count: 330, isInOrder: true },
+    { serviceMs: 3, count: 90, isInOrder: true },
+    { serviceMs: 3, count: 3000, isInOrder: false },
+  ])(
+    'of a young lane keeps the order where a sixteenth of the time is enough: $count records, $serviceMs ms each',
+    async ({ serviceMs, count, isInOrder }) => {
+      const clock = new VirtualClock()
+      const arrived: string[] = []
+      const resetsAt = ({ body }: { readonly body: string }) => {
+        arrived.push(body)
+        return false
+      }
+      const model = { serviceMs: () => serviceMs, pipelined: 'one-by-one', maxDepth: 64, resetsAt } as const
+      const limits = { maxQueueRecords: 10_000, maxQueueBytes: 1_000_000 }
+      const { delivery, log } = setUp({ sender: new SimulatedServer(clock, model), limits, maxBatch: 64 }, clock)
+      for (const body of numbers(count)) log(body)
+      const closed = delivery.close({ timeoutMs: 5000 })
+      await clock.advance(5000)
+      expect(await closed).toMatchObject({ delivered: count })
+      expect(arrived.join() === numbers(count).join()).toBe(isInOrder)
+    },
+  )
 
   it('delivers the most severe lines before the others where the service is too slow for all', () => {
     const { delivery, service, drain, log } = setUpLast({ latencyMs: 200 })

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -69,6 +69,16 @@ export class Project {
   remove(): void {
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+/** Written by npm, the build or git: a fresh clone has none of it. */
+const isAbsent = (path: string) =>
+  ['node_modules', 'dist'].includes(basename(path)) ||
+  ['.git', 'build', 'site', 'release', 'coverage'].includes(relative(root, path))
+
+/** What a fresh clone of this repository has, in this folder. */
+export function cloneTo(folder: string): void {
+  cpSync(root, folder, { recursive: true, filter: (path) => !isAbsent(path) })
 }
 
 /** `npm pack` of a workspace that is built. Returns the tarball and the list of its files. */

@@ -1,19 +1,11 @@
-import { cpSync, existsSync } from 'node:fs'
-import { basename, join, relative } from 'node:path'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Project } from '../../support/project.js'
-
-const root = join(import.meta.dirname, '../../..')
-/** Written by npm, the build or git: a fresh clone has none of it. */
-const isAbsent = (path: string) =>
-  ['node_modules', 'dist'].includes(basename(path)) ||
-  ['.git', 'build', 'site', 'release', 'coverage'].includes(relative(root, path))
+import { cloneTo, Project } from '../../support/project.js'
 
 describe('a fresh clone', () => {
   const project = new Project()
-  beforeAll(() => {
-    cpSync(root, project.folder, { recursive: true, filter: (path) => !isAbsent(path) })
-  })
+  beforeAll(() => cloneTo(project.folder))
   afterAll(() => project.remove())
 
   const has = (name: string) => existsSync(join(project.folder, 'node_modules', name))

@@ -46,8 +46,8 @@ describe.skipIf(!postgresInstalled)(withPostgres('the plans of the database'), (
     await stopServers()
   })
 
-  /** The rows of records that the questions of some work read, by the plans that they have. */
-  async function rowsRead(work: () => Promise<unknown>): Promise<number> {
+  /** The rows of records that each question of some work reads, by its plan. */
+  async function rowsRead(work: () => Promise<unknown>): Promise<{ readonly text: string; readonly rows: number }[]> {
     const asked: Asked[] = []
     const { query } = pg.Client.prototype
     const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
@@ -60,17 +60,13 @@ describe.skipIf(!postgresInstalled)(withPostgres('the plans of the database'), (
     } as never)
     await work()
     spy.mockRestore()
-    let rows = 0
+    const read: { text: string; rows: number }[] = []
     for (const { text, values } of asked) {
-      const [row] = await queryOf<Record<'QUERY PLAN', [{ Plan: Node }]>>(
-        url,
-        `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-        values,
-      )
-      rows += readBy(row!['QUERY PLAN'][0].Plan)
+      const explained = `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`
+      const [row] = await queryOf<Record<'QUERY PLAN', [{ Plan: Node }]>>(url, explained, values)
+      read.push({ text, rows: readBy(row!['QUERY PLAN'][0].Plan) })
     }
-    expect(asked).not.toEqual([])
-    return rows
+    return read
   }
 
   it('read what has arrived for live readers, and nothing else of the day', async () => {
@@ -81,7 +77,33 @@ describe.skipIf(!postgresInstalled)(withPostgres('the plans of the database'), (
       const { count } = await storage.records.arrivals({ ...lane, after, limit: few })
       expect(count).toBe(few)
     }
-    expect(await rowsRead(look)).toBeLessThanOrEqual(2 * few)
+    const read = await rowsRead(look)
+    expect(read).not.toEqual([])
+    expect(read.reduce((sum, { rows }) => sum + rows, 0)).toBeLessThanOrEqual(2 * few)
+  })
+
+  it('read no records for a time that has none, though its hour has many', async () => {
+    const since = newRecord('logs', lane).record.timeStamp + 60_000
+    const search = async () => {
+      const page = await storage.records.read({ ...lane, since, limit: 10, patienceMs: 10_000 })
+      expect(page).toEqual({ total: 0, list: [] })
+    }
+    expect(await rowsRead(search)).toEqual([])
+  })
+
+  it('read no more than a part of the records of a frequent word, though the newest do not have it', async () => {
+    await queryOf(
+      url,
+      `INSERT INTO sluice_records SELECT bucket, kind, id + newer, received_ms, time_ms, value, replace(terms, 'hello', 'other'), record
+         FROM (SELECT * FROM sluice_records ORDER BY id DESC LIMIT 1) AS newest, generate_series(1, ${many + 5000}) AS newer`,
+    )
+    const search = async () => {
+      const page = await storage.records.read({ ...lane, text: 'hello', limit: 10, patienceMs: 10_000 })
+      expect(page.list).toHaveLength(10)
+    }
+    const byIndex = (await rowsRead(search)).filter(({ text }) => text.includes(' @> '))
+    expect(byIndex).not.toEqual([])
+    expect(Math.max(...byIndex.map(({ rows }) => rows))).toBeLessThanOrEqual(many / 2)
   })
 })
 

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
+import { createInterface } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -68,6 +69,43 @@ describe('the live feed', () => {
     const [last] = arrivals.mock.calls.at(-1)!
     const same = arrivals.mock.calls.filter(([query]) => JSON.stringify(query) === JSON.stringify(last))
     expect(same.length).toBeLessThanOrEqual(2)
+  })
+
+  it('tells a reader that cannot follow how many records it has missed, and goes on with the newest', async () => {
+    const { records } = storage
+    const lane = { kind: 'logs', bucket: 'demo', idempotencyKey: undefined } as const
+    const { arrivals } = records
+    let next = 0
+    let seen = 0
+    // More arrive than an event has.
+    vi.spyOn(records, 'arrivals').mockImplementation(async (query) => {
+      if (query.kind === 'logs') {
+        const batch = Array.from({ length: 600 }, () => ({ ...lane, record: { ...log, message: `${next++}` } }))
+        await Promise.all(batch.map((record) => records.append(record)))
+      }
+      return arrivals(query)
+    })
+    const now = performance.now.bind(performance)
+    let aheadMs = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs)
+    const stream = createInterface({ input: await join() })
+    let missed: number | undefined
+    let event = ''
+    for await (const line of stream) {
+      if (line.startsWith('event: ')) event = line.slice(7)
+      if (!line.startsWith('data: ') || event === 'hello') continue
+      const data = JSON.parse(line.slice(6))
+      if (event === 'missed') {
+        missed = data.logs
+        expect(data).toEqual({ logs: expect.any(Number), values: 0 })
+        continue
+      }
+      expect(data[0].message).toBe(`${seen + (missed ?? 0)}`)
+      seen += data.length
+      if (missed !== undefined) break
+      if (seen > 2000) aheadMs = 11_000
+    }
+    expect(missed).toBeGreaterThan(0)
   })
 
   it('ends a stream whose records cannot be read, and says so', async () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { copyFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { full, rowsOf } from '../../../test/support/full.js'
@@ -39,6 +40,22 @@ async function asked({ url, apiKey }: { readonly url: string; readonly apiKey: s
 }
 
 describe('a graceful stop', () => {
+  it('leaves all records in the file itself, though another program has it open', async () => {
+    const receiver = await ready('--data', data.path)
+    const call = caller(receiver)
+    for (let number = 0; number < 5; number++) await call('POST', '/logs/demo', log)
+    expect((await call('GET', '/api/logs/demo?text=hello')).body.total).toBe(5)
+    const other = openSqlite(data.file('receiver.sqlite'))
+    other.prepare('SELECT count(*) FROM records').get()
+    receiver.child.kill('SIGTERM')
+    expect(await receiver.exit).toEqual([0, null])
+    await copyFile(data.file('receiver.sqlite'), data.file('copy.sqlite'))
+    other.close()
+    const copy = openSqlite(data.file('copy.sqlite'))
+    expect(copy.prepare('SELECT count(*) AS records FROM records').get()).toEqual({ records: 5 })
+    copy.close()
+  })
+
   it.each(rowsOf(['SIGTERM', 'SIGINT'] as const, (signal) => signal === 'SIGTERM'))(
     'on %s answers the requests that it took, commits them and ends',
     async (signal) => {

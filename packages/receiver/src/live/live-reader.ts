@@ -9,6 +9,8 @@ const maxRecords = 500
 const maxWaitingBytes = 1_048_576
 /** Events of one kind in one turn: a reader that is behind catches up. */
 const maxRounds = 4
+/** A reader that has been behind for this time, in ms, goes on with the newest record. */
+const maxBehindMs = 10_000
 
 /** The store as a live reader uses it. */
 export type LiveRecords = Pick<RecordStorage, 'missed' | 'arrivals'>
@@ -19,6 +21,8 @@ export class LiveReader {
   readonly #bucket: string
   #position: Position
   #isSkipping = false
+  /** When the first of the turns began that have all left records for the next one. */
+  #behindSince: number | undefined
 
   constructor({
     response,
@@ -40,16 +44,24 @@ export class LiveReader {
 
   /** Keeps proxies from ending a quiet stream. */
   comment(): void {
-    if (!this.#isBehind()) this.#write(': still here\n\n')
+    if (!this.#isFull()) this.#write(': still here\n\n')
   }
 
   /** Sends what has arrived. Returns true if there is more to send. */
   async advance(records: LiveRecords): Promise<boolean> {
-    if (this.#isBehind()) {
+    if (this.#isFull()) {
       this.#isSkipping = true
       return false
     }
     if (this.#isSkipping) await this.#skip(records)
+    this.#behindSince ??= performance.now()
+    const hasMore = await this.#tell(records)
+    if (!hasMore) this.#behindSince = undefined
+    else if (performance.now() - this.#behindSince > maxBehindMs) this.#isSkipping = true
+    return hasMore
+  }
+
+  async #tell(records: LiveRecords): Promise<boolean> {
     for (let round = 0; round < maxRounds; round++) {
       let hasMore = false
       for (const kind of kinds) {
@@ -60,7 +72,7 @@ export class LiveReader {
         hasMore ||= hasMoreOfKind
       }
       if (!hasMore) return false
-      if (this.#isBehind()) break
+      if (this.#isFull()) break
     }
     return true
   }
@@ -72,12 +84,13 @@ export class LiveReader {
 
   async #skip(records: LiveRecords): Promise<void> {
     this.#isSkipping = false
+    this.#behindSince = undefined
     const { counts, position } = await records.missed({ bucket: this.#bucket, since: this.#position })
     this.#position = position
     if (counts.logs + counts.values > 0) this.#send('missed', JSON.stringify(counts))
   }
 
-  #isBehind(): boolean {
+  #isFull(): boolean {
     return this.#response.writableLength > maxWaitingBytes
   }
 

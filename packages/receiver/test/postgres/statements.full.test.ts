@@ -131,7 +131,7 @@ async function useAll(url: string, statements: ReadonlySet<string>): Promise<voi
   await records.receiptsAround(Date.now())
   // The index is asked where the newest records have been looked at.
   const large = { kind: 'logs', bucket: 'large' } as const
-  await Promise.all(times(5001, () => records.append(newRecord('logs', large))))
+  await Promise.all(times(20_001, () => records.append(newRecord('logs', large))))
   await records.read({ ...large, limit: 1, text: 'none' })
   await projects.add('shop')
   await projects.changePlan('shop', { content: true })

@@ -1,10 +1,13 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { Days } from '../../dist/storage/postgres/days.js'
 import { PostgresStorage } from '../../dist/storage/postgres/postgres-storage.js'
+import { firstIdOf } from '../../dist/storage/postgres/record-ids.js'
+import { Transactions } from '../../dist/storage/postgres/transactions.js'
 import { newRecord, times } from '../contract/stores.js'
 import { Cluster } from './cluster.js'
 import { postgresInstalled, withPostgres } from './installation.js'
-import { stopServers } from './server.js'
+import { queryOf, stopServers } from './server.js'
 
 type Message = { readonly message: string }
 
@@ -81,6 +84,30 @@ describe.skipIf(!postgresInstalled)(withPostgres('a stream of live records'), { 
     const stream = new Stream(reading!, logs)
     await commit()
     expect((await stream.catchUp()).seen).toEqual(['late'])
+  })
+
+  it('has a record whose commit took a minute, once', async () => {
+    const [reading] = await open(1)
+    const { servers, records } = reading!
+    const dayMs = 86_400_000
+    await new Days(servers, new Transactions(servers, { deadlineMs: 10_000 })).prepare(reading!.nowMs() - dayMs)
+    await records.append(record('early'))
+    const { logs } = await records.position({ bucket: 'demo' })
+    const stream = await new Stream(reading!, logs).catchUp()
+    // What is left of such a commit.
+    const older = firstIdOf(60_000) - firstIdOf(0)
+    await queryOf(
+      url,
+      `WITH late AS (
+         INSERT INTO sluice_records SELECT bucket, kind, id - ${older}, received_ms, time_ms, value, terms, replace(record, 'early', 'late')
+           FROM sluice_records
+       )
+       INSERT INTO sluice_batches SELECT bucket, kind, id - ${older}, last_id - ${older} FROM sluice_batches`,
+    )
+    const seen = async () => (await stream.catchUp()).seen
+    await expect.poll(seen, { timeout: 10_000 }).toEqual(['late'])
+    await records.append(record('last'))
+    expect(await seen()).toEqual(['late', 'last'])
   })
 
   it('catches up in small steps with each record once, also where they arrived in another order than that of their ids', async () => {

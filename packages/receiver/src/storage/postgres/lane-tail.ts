@@ -10,16 +10,11 @@ export interface Arrived extends Sized {
 
 /** Most records that are remembered in the order of their arrival. */
 const maxRemembered = 20_000
-/**
- * Each look reads the batches of the last seconds again, and now and then those of the last minutes: a commit that took long brings ids that are smaller
- * than those which others have brought meanwhile.
- */
-const overlaps = [
-  { everyMs: 0, backMs: 5000 },
-  { everyMs: 2000, backMs: 60_000 },
-  { everyMs: 15_000, backMs: 600_000 },
-] as const
-const longestMs = 600_000
+/** Each look reads the batches of this time again: commits come in another order than their ids. */
+const recentMs = 5000
+/** A commit that took longer has smaller ids than those. The batches of these ten minutes are counted this often, and read again if one has come. */
+const lateMs = 600_000
+const countEveryMs = 2000
 
 interface Batch {
   readonly id: number
@@ -31,7 +26,7 @@ export class LaneTail {
   readonly #servers: Servers
   readonly #lane: { readonly bucket: string; readonly kind: RecordKind }
   readonly #nowMs: () => number
-  /** The batches that were seen, of the last ten minutes. */
+  /** The batches that were seen, of the last ten minutes and a little more. */
   readonly #seen = new Set<number>()
   #arrived: Arrived[] = []
   /** Places of the ids in `#arrived`, counted from the first that was ever there. */
@@ -39,7 +34,7 @@ export class LaneTail {
   #forgotten = 0
   #unrememberedUpTo = 0
   #looking: Promise<void> | undefined
-  readonly #lookedAt = overlaps.map(() => Number.NEGATIVE_INFINITY)
+  #countedAt = Number.NEGATIVE_INFINITY
   #hasBegun = false
   lastUsedAt = performance.now()
 
@@ -92,12 +87,30 @@ export class LaneTail {
 
   async #look(): Promise<void> {
     const now = performance.now()
-    const due = overlaps.findLastIndex(({ everyMs }, index) => now - this.#lookedAt[index]! >= everyMs)
-    const begin = firstIdOf(this.#nowMs() - overlaps[due]!.backMs)
-    const arrived = await this.#arrivedSince(begin)
+    const nowMs = this.#nowMs()
+    const [oldest, recent] = [firstIdOf(nowMs - lateMs), firstIdOf(nowMs - recentMs)]
+    const isDue = now - this.#countedAt >= countEveryMs
+    const hasLate = isDue && (await this.#hasLate({ oldest, recent }))
+    const arrived = await this.#arrivedSince(hasLate ? oldest : recent)
     this.#add(arrived.sort((one, other) => one.id - other.id))
-    for (let index = 0; index <= due; index++) this.#lookedAt[index] = now
-    if (due === overlaps.length - 1) this.#forget()
+    if (!isDue) return
+    this.#countedAt = now
+    // The time of the database may be corrected: a batch must not be read again.
+    const forgotten = firstIdOf(nowMs - lateMs - recentMs)
+    for (const id of this.#seen) if (id < forgotten) this.#seen.delete(id)
+  }
+
+  /** True if there are batches of the last minutes that were not seen. */
+  async #hasLate({ oldest, recent }: { readonly oldest: number; readonly recent: number }): Promise<boolean> {
+    if (!this.#hasBegun) return true
+    const { bucket, kind } = this.#lane
+    const [row] = await this.#servers.read<{ batches: number }>(
+      'SELECT count(*) AS batches FROM sluice_batches WHERE bucket = $1 AND kind = $2 AND id >= $3 AND id < $4',
+      [bucket, kind, oldest, recent],
+    )
+    let seen = 0
+    for (const id of this.#seen) if (id >= oldest && id < recent) seen++
+    return row!.batches !== seen
   }
 
   async #arrivedSince(begin: number): Promise<Arrived[]> {
@@ -126,10 +139,13 @@ export class LaneTail {
 
   #recordsOf(batches: readonly Batch[]): Promise<Arrived[]> {
     const { bucket, kind } = this.#lane
+    // OFFSET keeps the ranges of the batches a condition of the index: a plain join would read all records of the day.
     return this.#servers.read<Arrived>(
-      `SELECT r.id, octet_length(r.record) AS bytes
-         FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS b (first, last, slot)
-           JOIN sluice_records r ON r.bucket = $1 AND r.kind = $2 AND r.id BETWEEN b.first AND b.last AND ${sqlSlotOf('r.id')} = b.slot`,
+      `SELECT r.id, r.bytes FROM unnest($3::bigint[], $4::bigint[], $5::bigint[]) AS b (first, last, slot)
+         CROSS JOIN LATERAL (
+           SELECT id, octet_length(record) AS bytes FROM sluice_records
+             WHERE bucket = $1 AND kind = $2 AND id BETWEEN b.first AND b.last AND ${sqlSlotOf('id')} = b.slot OFFSET 0
+         ) r`,
       [
         bucket,
         kind,
@@ -153,10 +169,5 @@ export class LaneTail {
     }
     this.#arrived = this.#arrived.slice(excess)
     this.#forgotten += excess
-  }
-
-  #forget(): void {
-    const oldest = firstIdOf(this.#nowMs() - longestMs - overlaps[0].backMs)
-    for (const id of this.#seen) if (id < oldest) this.#seen.delete(id)
   }
 }

@@ -6,21 +6,27 @@ import { beginOf, type LaneName, termOfContext, termsOfPhrase, termsOfValue } fr
 
 /** Conditions on a row of the records. */
 export interface Conditions {
-  /** True for every row if it is undefined. */
+  /** True for every row if it is undefined. It looks at the texts of the row, which is faster than the lists that the index has. */
   readonly isMet: Sql | undefined
-  /** The index of terms can find the rows. */
-  readonly hasTerms: boolean
-  /** What the index finds, where the rows must be checked for more than it knows: there may be very many. */
-  readonly isCandidate: Sql | undefined
+  /** How the index of terms finds the rows. Undefined where it cannot. */
+  readonly indexed: IndexedConditions | undefined
+}
+
+/** Conditions on the index of terms. */
+export interface IndexedConditions {
+  /** What it knows: all rows that meet the conditions, and perhaps others. */
+  readonly isCandidate: Sql
+  /** The same, and what else must be checked of these rows. */
+  readonly isMet: Sql
 }
 
 /** A condition on a row, in parts that must all be true. */
 interface Condition {
-  /** Terms that the row must have. They are asked for at once: the terms of each row are cut into a list for each condition. */
-  readonly every: readonly string[]
-  readonly others: readonly Sql[]
-  /** The index of terms can find the rows. */
-  readonly hasTerms: boolean
+  readonly checks: readonly Sql[]
+  /** Of the index of terms; none where it cannot find the rows. */
+  readonly candidates: readonly Sql[]
+  /** Those of the checks that the rows must pass which the index has found. */
+  readonly rest: readonly Sql[]
 }
 
 const terms = raw(`string_to_array(terms, ' ')`)
@@ -29,11 +35,11 @@ const terms = raw(`string_to_array(terms, ' ')`)
 export function conditionsOf(filter: RecordFilter): Conditions | undefined {
   const query = queryOfFilter(filter)
   if (query === undefined) return undefined
-  const condition = conditionOf(filter, query)
-  const all = [...piecesOf(condition), ...timeConditions('time_ms', filter)]
-  const { every, others, hasTerms } = condition
-  const isCandidate = every.length > 0 && others.length > 0 ? havingAll(every) : undefined
-  return { isMet: all.length === 0 ? undefined : allOf(all), hasTerms, isCandidate }
+  const { checks, candidates, rest } = conditionOf(filter, query)
+  const times = timeConditions('time_ms', filter)
+  const all = [...checks, ...times]
+  const indexed = { isCandidate: allOf(candidates), isMet: allOf([...candidates, ...rest, ...times]) }
+  return { isMet: all.length === 0 ? undefined : allOf(all), indexed: candidates.length === 0 ? undefined : indexed }
 }
 
 function conditionOf(lane: LaneName, query: Query): Condition {
@@ -41,44 +47,50 @@ function conditionOf(lane: LaneName, query: Query): Condition {
     case 'all': {
       const parts = query.of.map((each) => conditionOf(lane, each))
       return {
-        every: parts.flatMap(({ every }) => every),
-        others: parts.flatMap(({ others }) => others),
-        hasTerms: parts.some(({ hasTerms }) => hasTerms),
+        checks: parts.flatMap(({ checks }) => checks),
+        candidates: parts.flatMap(({ candidates }) => candidates),
+        rest: parts.flatMap(({ rest }) => rest),
       }
     }
     case 'any': {
       const parts = query.of.map((each) => conditionOf(lane, each))
-      const pieces = parts.map((part) => sql`(${sqlOf(part)})`)
-      return checked(sql`(${joined(pieces, ' OR ')})`, parts.length > 0 && parts.every(({ hasTerms }) => hasTerms))
+      const isFound = parts.every(({ candidates }) => candidates.length > 0)
+      const checks = [anyOf(parts.map((part) => part.checks))]
+      if (!isFound) return checked(checks)
+      const isExact = parts.every(({ rest }) => rest.length === 0)
+      return {
+        checks,
+        candidates: [anyOf(parts.map(({ candidates }) => candidates))],
+        rest: isExact ? [] : checks,
+      }
     }
-    case 'not':
-      return checked(sql`NOT (${sqlOf(conditionOf(lane, query.of))})`)
+    case 'not': {
+      const { checks } = conditionOf(lane, query.of)
+      return checked([sql`NOT ${conjunction(checks)}`])
+    }
     case 'words': {
       const written = termsOfPhrase(lane, query.phrase)
       const whole = query.isPrefix ? written.slice(0, -1) : written
-      const isInOrder = sql`strpos(terms, ${` ${written.join(' ')}${query.isPrefix ? '' : ' '}`}) > 0`
-      return {
-        every: whole,
-        others: written.length > 1 || query.isPrefix ? [isInOrder] : [],
-        hasTerms: whole.length > 0,
-      }
+      const checks = [sql`strpos(terms, ${` ${written.join(' ')}${query.isPrefix ? '' : ' '}`}) > 0`]
+      if (whole.length === 0) return checked(checks)
+      return { checks, candidates: [havingAll(whole)], rest: written.length > 1 ? checks : [] }
     }
     case 'value': {
       const any = termsOfValue(lane, query)
-      if (any.length === 1) return { every: any, others: [], hasTerms: true }
-      return checked(sql`${terms} && ${any}::text[]`, true)
+      return {
+        checks: [anyOf(any.map((term) => [sql`strpos(terms, ${` ${term} `}) > 0`]))],
+        candidates: [any.length === 1 ? havingAll(any) : sql`${terms} && ${any}::text[]`],
+        rest: [],
+      }
     }
     case 'prefix': {
       const there = termOfContext(lane, query.field)
-      if (there !== undefined && query.prefixes.includes('')) return { every: [there], others: [], hasTerms: true }
-      const begins = query.prefixes.map(
-        (json) => sql`strpos(terms, ${` ${beginOf(lane, { field: query.field, json })}`}) > 0`,
-      )
-      const isMet = sql`(${joined(begins, ' OR ')})`
-      return there === undefined ? checked(isMet) : { every: [there], others: [isMet], hasTerms: true }
+      const begins = query.prefixes.map((json) => [
+        sql`strpos(terms, ${` ${beginOf(lane, { field: query.field, json })}`}) > 0`,
+      ])
+      return ofContext(there, there !== undefined && query.prefixes.includes('') ? undefined : anyOf(begins))
     }
     case 'number': {
-      const there = termOfContext(lane, query.field)
       const begin = beginOf(lane, { field: query.field, json: '' })
       // PostgreSQL counts code points.
       const { length } = [...begin]
@@ -86,28 +98,32 @@ function conditionOf(lane: LaneName, query: Query): Condition {
       const isMet = sql`EXISTS (SELECT 1 FROM unnest(${terms}) AS term WHERE CASE
         WHEN left(term, ${length}::integer) = ${begin} AND substr(term, ${length + 1}::integer, 1) ~ '[-0-9]'
         THEN substr(term, ${length + 1}::integer)::float8 ${raw(query.is)} ${query.than}::float8 ELSE false END)`
-      return there === undefined ? checked(isMet) : { every: [there], others: [isMet], hasTerms: true }
+      return ofContext(termOfContext(lane, query.field), isMet)
     }
-    case 'time': {
-      const isMet = timeConditions('time_ms', query)
-      return { every: [], others: isMet, hasTerms: false }
-    }
+    case 'time':
+      return checked(timeConditions('time_ms', query))
   }
 }
 
-function checked(isMet: Sql, hasTerms = false): Condition {
-  return { every: [], others: [isMet], hasTerms }
+/** @param there the term of records that have the field, if the index has one */
+function ofContext(there: string | undefined, isMet: Sql | undefined): Condition {
+  const rest = isMet === undefined ? [] : [isMet]
+  if (there === undefined) return checked(rest)
+  return { checks: [sql`strpos(terms, ${` ${there} `}) > 0`, ...rest], candidates: [havingAll([there])], rest }
 }
 
-function piecesOf({ every, others }: Condition): Sql[] {
-  return every.length === 0 ? [...others] : [...others, havingAll(every)]
+function checked(checks: readonly Sql[]): Condition {
+  return { checks, candidates: [], rest: checks }
 }
 
 function havingAll(every: readonly string[]): Sql {
   return sql`${terms} @> ${[...new Set(every)]}::text[]`
 }
 
-function sqlOf(condition: Condition): Sql {
-  const pieces = piecesOf(condition)
-  return pieces.length === 0 ? raw('true') : allOf(pieces)
+function anyOf(parts: readonly (readonly Sql[])[]): Sql {
+  return parts.length === 0 ? raw('false') : sql`(${joined(parts.map(conjunction), ' OR ')})`
+}
+
+function conjunction(parts: readonly Sql[]): Sql {
+  return parts.length === 0 ? raw('true') : sql`(${allOf(parts)})`
 }

@@ -1,18 +1,22 @@
 import type { RecordFilter } from '../record-storage.js'
 import { earliestMs, hourMs, latestMs, minuteMs } from '../records/record-times.js'
-import { raw, type Sql, sql } from '../sql.js'
+import { joined, raw, type Sql, sql } from '../sql.js'
 import type { Days } from './days.js'
 import type { Hurry } from './hurry.js'
 import type { Question } from './postgres-rows.js'
-import { conditionsOf } from './record-conditions.js'
+import { conditionsOf, type IndexedConditions } from './record-conditions.js'
 import { dayOf, firstIdOf, msOfId } from './record-ids.js'
 
 /** So many of the newest records are read one by one before an index is asked. */
-const newest = 5000
-/** Each further part of the records that are read one by one is larger by this factor. */
+const newest = 20_000
+/**
+ * A further part of the records that are read one by one may be larger by this factor. It should take about `partMs`: what a part has found is lost
+ * where it is cut.
+ */
 const growth = 8
-/** A term that more of the newest records have than one in this number is frequent. */
-const frequentIn = 100
+const partMs = 50
+/** Terms that this many records have are frequent. */
+const frequent = 10_000
 const dayMs = 86_400_000
 
 /** A range of ids, both included. */
@@ -36,7 +40,6 @@ export interface Found {
 interface Search {
   readonly filter: RecordFilter
   readonly isMet: Sql
-  readonly isCandidate: Sql
   readonly ids: Ids
   readonly limit: number
   readonly found: Found[]
@@ -61,8 +64,8 @@ export interface Selected {
 const columns = raw('id, octet_length(record) AS bytes, time_ms AS "timeMs", value')
 
 /**
- * Finds the newest records of a filter. Frequent ones are among the newest records of the lane, which are read one by one. Rare ones are then looked up
- * in the index of terms, day by day: it has no order, so that it must never be asked for frequent ones.
+ * Finds the newest records of a filter. First the newest records of the lane are read one by one. Rare ones are then looked up in the index of terms, day
+ * by day. It has no order: it would give all records of frequent terms before the newest was known, so that those are read one by one, too.
  */
 export class RecordSelection {
   readonly #ask: Question
@@ -81,24 +84,23 @@ export class RecordSelection {
     const conditions = conditionsOf(filter)
     const range = await this.withTimes(filter, ids)
     if (conditions === undefined || range === undefined) return { found: [] }
-    const { isMet, isCandidate = raw('false') } = conditions
+    const { isMet, indexed } = conditions
     if (isMet === undefined) {
       const found = await this.#ask<Found>(
         sql`SELECT ${columns} FROM sluice_records WHERE ${inLane(filter, range)} ORDER BY id DESC LIMIT ${limit}`,
       )
       return { found }
     }
-    const search: Search = { filter, isMet, isCandidate, ids: range, limit, found: [], next: range.last }
-    const candidates = await this.#check(search, { rows: newest, ask: this.#ask })
-    const hasTerms = conditions.hasTerms && candidates <= newest / frequentIn
+    const search: Search = { filter, isMet, ids: range, limit, found: [], next: range.last }
+    let rows = await this.#check(search, { rows: newest, ask: this.#ask })
     this.#hurry?.begin()
     const ask = this.#hurry?.ask ?? this.#ask
     try {
-      for (let rows = newest * growth; !hasTerms && isOpen(search); rows *= growth) {
+      if (indexed !== undefined && isOpen(search)) await this.#askIndex(search, { indexed, ask })
+      while (isOpen(search)) {
         if (this.#hurry !== undefined && search.found.length >= enough) break
-        await this.#check(search, { rows, ask })
+        rows = await this.#check(search, { rows, ask })
       }
-      if (hasTerms && isOpen(search)) await this.#askIndex(search, ask)
     } catch (error) {
       if (this.#hurry?.isOver() !== true || search.next === undefined) throw error
     }
@@ -107,25 +109,30 @@ export class RecordSelection {
       : { found: search.found, rest: search.next }
   }
 
-  /** Reads the newest rows that were not looked at, and checks each. Returns the number of candidates among them. */
+  /** Reads the newest rows that were not looked at, and checks each. Returns the number of rows of the next part. */
   async #check(search: Search, { rows, ask }: { readonly rows: number; readonly ask: Question }): Promise<number> {
-    const { filter, isMet, isCandidate, ids, limit, found } = search
+    const { filter, isMet, ids, limit, found } = search
+    const startedAt = performance.now()
     const read = await ask<Found & { isEnd: boolean }>(
       sql`WITH newest AS MATERIALIZED (
-         SELECT ${columns}, terms, time_ms FROM sluice_records WHERE ${inLane(filter, { ...ids, last: search.next! })} ORDER BY id DESC LIMIT ${rows}
+         SELECT ${columns}, ${isMet} AS "isMet" FROM sluice_records WHERE ${inLane(filter, { ...ids, last: search.next! })} ORDER BY id DESC LIMIT ${rows}
        )
-       (SELECT id, bytes, "timeMs", value, false AS "isEnd" FROM newest WHERE ${isMet} ORDER BY id DESC LIMIT ${limit - found.length})
-       UNION ALL SELECT min(id), count(*) FILTER (WHERE ${isCandidate}), 0, '', true FROM newest HAVING count(*) = ${rows}`,
+       (SELECT id, bytes, "timeMs", value, false AS "isEnd" FROM newest WHERE "isMet" ORDER BY id DESC LIMIT ${limit - found.length})
+       UNION ALL SELECT min(id), 0, 0, '', true FROM newest HAVING count(*) = ${rows}`,
     )
     const end = read.find(({ isEnd }) => isEnd)
     found.push(...read.filter(({ isEnd }) => !isEnd))
     search.next = end === undefined ? undefined : end.id - 1
-    return end?.bytes ?? 0
+    const ms = performance.now() - startedAt
+    return Math.max(newest, Math.round(rows * Math.min(growth, partMs / ms)))
   }
 
-  /** Asks the index of terms for some days at once: the newest one, and then twice as many each time. */
-  async #askIndex(search: Search, ask: Question): Promise<void> {
-    const { filter, isMet, ids, limit, found } = search
+  /** Asks the index of terms for some days at once, the newest one and then twice as many each time, until the terms are frequent there. */
+  async #askIndex(
+    search: Search,
+    { indexed, ask }: { readonly indexed: IndexedConditions; readonly ask: Question },
+  ): Promise<void> {
+    const { filter, ids, limit, found } = search
     const { bucket, kind } = filter
     const last = search.next!
     const first = dayOf(msOfId(ids.first))
@@ -134,10 +141,12 @@ export class RecordSelection {
       const part = days.slice(at, at + size)
       const [from, to] = [firstIdOf(part.at(-1)! * dayMs), firstIdOf((part[0]! + 1) * dayMs) - 1]
       // With the collation of the primary key the planner would use that, and read every row of the day.
+      const ofPart = sql`sluice_records WHERE bucket = ${bucket} COLLATE "C" AND kind = ${kind} COLLATE "C"
+        AND id BETWEEN ${Math.max(ids.first, from)} AND ${Math.min(last, to)}`
+      // Who looks for as many records reads them all anyway.
+      if (limit < frequent && (await hasMany(sql`${ofPart} AND ${indexed.isCandidate}`, ask))) return
       const rows = await ask<Found>(
-        sql`SELECT ${columns} FROM sluice_records WHERE bucket = ${bucket} COLLATE "C" AND kind = ${kind} COLLATE "C"
-          AND id BETWEEN ${Math.max(ids.first, from)} AND ${Math.min(last, to)} AND ${isMet}
-          ORDER BY id DESC LIMIT ${limit - found.length}`,
+        sql`SELECT ${columns} FROM ${ofPart} AND ${indexed.isMet} ORDER BY id DESC LIMIT ${limit - found.length}`,
       )
       found.push(...rows)
       search.next = from - 1
@@ -145,19 +154,34 @@ export class RecordSelection {
     if (found.length < limit) search.next = undefined
   }
 
-  /** The ids of the records that may have the times of the filter. Undefined if there are none. */
+  /** The ids of the records that may have the times of the filter, to the minute at both ends. Undefined if there are none. */
   async withTimes({ bucket, kind, since, until }: RecordFilter, ids: Ids): Promise<Ids | undefined> {
     if (since === undefined && until === undefined) return ids
     const from = Math.min(Math.max(since ?? earliestMs, earliestMs), latestMs)
     const to = Math.min(Math.max(until ?? latestMs, earliestMs) + 1, latestMs + 1)
-    const stepMs = to - from > 12 * hourMs ? hourMs : minuteMs
+    const [firstHour, lastHour] = [Math.ceil(from / hourMs) * hourMs, Math.floor(to / hourMs) * hourMs]
+    const spans = (stepMs: number, from: number, to: number) =>
+      sql`(step_ms = ${stepMs} AND at_ms > ${Math.floor(from - stepMs)} AND at_ms < ${Math.ceil(to)})`
+    const parts =
+      firstHour < lastHour
+        ? [spans(minuteMs, from, firstHour), spans(hourMs, firstHour, lastHour), spans(minuteMs, lastHour, to)]
+        : [spans(minuteMs, from, to)]
     const [found] = await this.#ask<{ first: number | null; last: number | null }>(
-      sql`SELECT min(first_id) AS first, max(last_id) AS last FROM sluice_spans WHERE bucket = ${bucket} AND kind = ${kind}
-        AND step_ms = ${stepMs} AND at_ms > ${Math.floor(from - stepMs)} AND at_ms < ${Math.ceil(to)}`,
+      sql`SELECT min(first_id) AS first, max(last_id) AS last FROM sluice_spans
+        WHERE bucket = ${bucket} AND kind = ${kind} AND (${joined(parts, ' OR ')})`,
     )
     if (found?.first == null || found.last == null) return undefined
     return { first: Math.max(ids.first, found.first), last: Math.min(ids.last, found.last) }
   }
+}
+
+/** True if there are at least as many as are frequent. The limit stands beside the question, which is planned as if all rows were read. */
+async function hasMany(rows: Sql, ask: Question): Promise<boolean> {
+  const [row] = await ask<{ count: number }>(
+    sql`WITH found AS MATERIALIZED (SELECT 1 FROM ${rows})
+      SELECT count(*) AS count FROM (SELECT 1 FROM found LIMIT ${frequent}) AS first`,
+  )
+  return row!.count === frequent
 }
 
 function inLane({ bucket, kind }: RecordFilter, { first, last }: Ids): Sql {

@@ -64,8 +64,16 @@ export class SqliteStorage implements Storage {
     return (this.#database.prepare(query).get() as { bytes: number }).bytes
   }
 
+  /** Leaves all records in the file itself, as far as no other program reads it. */
   async close(): Promise<void> {
     await this.records.settled()
-    this.#database.close()
+    try {
+      // SQLite does it only where no other program has the file open.
+      this.#database.exec('PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      // The disk is full, for example. The write-ahead log keeps what it has.
+    } finally {
+      this.#database.close()
+    }
   }
 }

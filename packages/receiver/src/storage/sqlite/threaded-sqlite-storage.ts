@@ -123,7 +123,9 @@ export class ThreadedSqliteStorage implements Storage {
 
   async close(): Promise<void> {
     await this.#commits.settled()
-    await Promise.all([this.#reader.close(), this.#searches.close(), this.#writer.close()])
+    await Promise.all([this.#reader.close(), this.#searches.close()])
+    // The last one moves the write-ahead log into the file: those that close side by side may all leave it to another.
+    await this.#writer.close()
     this.#release()
   }
 }

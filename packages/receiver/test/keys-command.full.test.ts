@@ -165,22 +165,22 @@ describe('sluice-receiver projects', () => {
   })
 
   it.runIf(full).each([
-    [['projects', 'lst'], 'expected add, list or plan, got "lst"'],
-    [['projects', 'add'], 'expected one id'],
-    [['projects', 'add', 'a/b'], 'expected a name of at most 100 letters'],
-    [['projects', 'add', 'demo'], 'there is a project demo'],
-    [['projects', 'plan', 'demo'], '--content or --no-content'],
-    [['projects', 'plan', 'nothing', '--content'], 'there is no project nothing'],
-    [['projects', 'list', 'x'], 'unexpected "x"'],
-    [['keys', 'add', '--project', 'nothing'], 'there is no project nothing'],
-    [['keys', 'add', '--project', ''], '--project: expected ids of projects'],
-    [['keys', 'add', '--project', 'demo,'], '--project: expected ids of projects'],
-  ])('says in one line what is wrong with %j', async (args, named) => {
+    [['projects', 'lst'], 'expected add, list or plan, got "lst"', 2],
+    [['projects', 'add'], 'expected one id', 2],
+    [['projects', 'add', 'a/b'], 'expected a name of at most 100 letters', 2],
+    [['projects', 'add', 'demo'], 'there is a project demo', 1],
+    [['projects', 'plan', 'demo'], '--content or --no-content', 2],
+    [['projects', 'plan', 'nothing', '--content'], 'there is no project nothing', 1],
+    [['projects', 'list', 'x'], 'unexpected "x"', 2],
+    [['keys', 'add', '--project', 'nothing'], 'there is no project nothing', 1],
+    [['keys', 'add', '--project', ''], '--project: expected ids of projects', 2],
+    [['keys', 'add', '--project', 'demo,'], '--project: expected ids of projects', 2],
+  ])('says in one line what is wrong with %j', async (args, named, status) => {
     await (await startReceiverForTest({ data: data.path })).close()
     const { stderr, code } = await run(...args, '--data', data.path)
     expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
     expect(stderr).toContain(named)
-    expect(code).toBe(1)
+    expect(code).toBe(status)
   })
 })
 

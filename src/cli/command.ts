@@ -34,8 +34,9 @@ export function asProgram<Arguments extends { readonly json: boolean }>(
   command: Command<Arguments>,
 ): (written: readonly string[]) => Promise<Status> {
   const { name, help, options } = command
-  const wrong = (message: string) => new Output(name).fail(2, withHelp(message, name))
   return async (written) => {
+    const wrong = (message: string) =>
+      new Output(name, { json: written.includes('--json') }).fail(2, withHelp(message, name))
     const line = readCommandLine(written, { ...options, json: { type: 'boolean' }, help: helpOption })
     if (typeof line === 'string') return wrong(line)
     if (line.flags.has('help')) {
@@ -94,22 +95,18 @@ export function withHelp(message: string, program: string): string {
   return message.endsWith('?') ? message : `${message}; see ${program} --help`
 }
 
-/** Where each command is. */
-const places: Readonly<Record<string, string>> = {
-  doctor: 'in sluice: npx sluice doctor',
-  replay: 'in sluice: npx sluice replay',
-  ship: 'in sluice-tools: npx sluice-tools ship',
-  track: 'in sluice-tools: npx sluice-tools track',
-  migrate: 'in sluice-tools: npx sluice-tools migrate',
-  run: 'in sluice-receiver: npx sluice-receiver run',
-  logs: 'in sluice-receiver: npx sluice-receiver logs',
-  values: 'in sluice-receiver: npx sluice-receiver values',
-}
+/** How each program is called, with its commands. */
+const programs: readonly (readonly [call: string, commands: readonly string[]])[] = [
+  ['npx sluice', ['doctor', 'replay']],
+  ['npx sluice-tools', ['ship', 'track', 'migrate']],
+  ['npx sluice-receiver', ['run', 'page', 'logs', 'values', 'mcp', 'keys', 'projects', 'backup']],
+]
 
 /** A message for a command that a program does not have. Another one may have it. */
 export function unknownCommand(name: string, { own, known }: { own: string; known: readonly string[] }): string {
-  const place = Object.hasOwn(places, name) ? places[name] : undefined
-  return place === undefined ? withHelp(unknownName('command', name, known), own) : `${name} is ${place}`
+  const [call] = programs.find(([, commands]) => commands.includes(name)) ?? []
+  if (call === undefined || call === `npx ${own}`) return withHelp(unknownName('command', name, known), own)
+  return `${name} is in ${call.slice('npx '.length)}: ${call} ${name}`
 }
 
 /** A message for an unknown name, with the known name that looks most like it. */

@@ -58,6 +58,22 @@ export const url: Kind<string> = {
       .replace(/^\s*([a-z]+:[\\/]*).*@/is, (_, scheme) => `${scheme}${redacted}@`)
       .replace(/[?#].*$/s, (rest) => `${rest[0]}${redacted}`)
   },
+  remedy(value) {
+    const text = textOf(value).trim()
+    if (/^\w+:\/\//.test(text)) return undefined
+    // Text that may be the key is not repeated.
+    if (!bareAddress.test(text) || !URL.canParse(`http://${text}`)) return 'a URL begins with http:// or https://'
+    const plain = `http://${text}`
+    return isLoopback(new URL(plain).hostname) ? `write ${plain}` : `write https://${text}, or ${plain}`
+  },
+}
+
+/** A host with a port, an IPv4 address or localhost, without a scheme; a path may follow. */
+const bareAddress =
+  /^((?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}|localhost|\[[\da-f:.]+\]|\d{1,3}(?:\.\d{1,3}){3})(?:\/[\w./-]*)?$/i
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
 function isBaseUrl(text: string): boolean {

@@ -16,6 +16,8 @@ export interface Kind<Given, Value = Given> {
   join?(values: readonly Value[]): Value
   /** A wrong value as errors show it. @default as it is */
   show?(value: unknown): unknown
+  /** What a wrong value was meant to be, for the end of an error; undefined where nobody knows. @default undefined */
+  remedy?(value: unknown): string | undefined
 }
 
 /** A variable that sets an option, or a part of it. */

@@ -4,6 +4,7 @@ import type { RecordKind } from '../records/wire.js'
 import { ownFields } from '../runtime/own-fields.js'
 import { type ClientOptions, clientTable, type ResolvedClientOptions } from './client-options.js'
 import { type Environment, written } from './environment.js'
+import { isLoopback } from './kinds.js'
 import { nearestName } from './nearest-name.js'
 import type { Around, Fallback, Option, Table } from './option.js'
 import { isNone, type OptionName, type ResolvedOptions, type SluiceOptions, type Sources } from './options.js'
@@ -122,13 +123,14 @@ function wrong(
   const shown = kind.show === undefined ? value : kind.show(value)
   const ofCode = origin === 'code'
   const place = ofCode ? `option ${option}` : `${variable} (option ${option})`
+  const remedy = kind.remedy?.(value)
   const expected = ofCode ? kind.expected : (kind.expectedText ?? kind.expected)
   return invalid({
     option,
     variable,
     value: shown,
     origin,
-    message: `${place}: expected ${expected}, got ${quoted(shown)}`,
+    message: `${place}: expected ${expected}, got ${quoted(shown)}${remedy === undefined ? '' : `; ${remedy}`}`,
   })
 }
 
@@ -203,10 +205,6 @@ function refuseInsecure(values: Values, sources: Sources): void {
       `option url (SLUICE_URL): ${url.href} would send the key unencrypted; ` +
       'use https:, or set allowInsecure (SLUICE_ALLOW_INSECURE=true)',
   })
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
 function requireOrder(values: Values, sources: Sources, [base, cap]: readonly [OptionName, OptionName]): void {

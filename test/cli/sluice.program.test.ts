@@ -71,4 +71,11 @@ describe('the program sluice', () => {
     expect(readFileSync(join(root, 'dist/cli.js'), 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/)
     rmSync(folder, { recursive: true })
   })
+
+  it.runIf(full)('is packed with all packages beside it by one command', () => {
+    const words = ['pack', '--dry-run', '--json', '--ignore-scripts', '--workspaces', '--include-workspace-root']
+    const packed = JSON.parse(execFileSync('npm', words, { cwd: root, encoding: 'utf8', stdio: 'pipe' })) as object
+    const names = Object.values(packed).map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['sluice', 'sluice-receiver', 'sluice-tools', 'sluice-opentelemetry']))
+  })
 })

@@ -86,7 +86,7 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
     return unknownOption(more, help('dist/cli.js', command))
   },
   'sluice-receiver': (words) => {
-    const command = ['logs', 'values'].filter((name) => name === words[0])
+    const command = receiverCommands.includes(words[0] ?? '') ? [words[0]!] : []
     return unknownOption(words, help('packages/receiver/bin/sluice-receiver.js', ...command))
   },
   'sluice-tools': ([command, ...more]) => {
@@ -95,6 +95,8 @@ const programs: Readonly<Record<string, (words: string[]) => string | undefined>
     return unknownOption(more, help('packages/tools/bin/sluice-tools.js', command))
   },
 }
+
+const receiverCommands = ['run', 'page', 'keys', 'projects', 'backup', 'mcp', 'logs', 'values']
 
 function scenarioFault(scenario: string): string | undefined {
   const [folder = '', file] = scenario.split('/')

@@ -324,6 +324,23 @@ describe('a mistake in the configuration', () => {
     expect(byVariable.message).toMatch(new RegExp(`^${variable} \\(option ${name}\\): expected .+, got `))
   })
 
+  it.each([
+    ['localhost:18400', '; write http://localhost:18400'],
+    ['127.0.0.1:8080/base', '; write http://127.0.0.1:8080/base'],
+    ['[::1]:18400', '; write http://[::1]:18400'],
+    ['logs.example:8443', '; write https://logs.example:8443, or http://logs.example:8443'],
+    // These may be the key.
+    ['api.example', '; a URL begins with http:// or https://'],
+    ['user:password@localhost:1', '; a URL begins with http:// or https://'],
+    ['localhost:1/?key=k', '; a URL begins with http:// or https://'],
+  ])('says of the URL %s without a scheme what to write', (url, ending) => {
+    const { message } = mistake({}, { SLUICE_URL: url, SLUICE_API_KEY: 'k', SLUICE_BUCKET: 'b' })
+    expect(message).toBe(
+      `SLUICE_URL (option url): expected an http: or https: URL without credentials and query, got "[redacted]"${ending}`,
+    )
+    expect(mistake({ ...destination, url }, {}).message).toContain(ending)
+  })
+
   it.each<[Record<string, unknown>, Record<string, string>, Partial<ConfigError>]>([
     [{ ...destination, url: 'api.example' }, {}, { option: 'url', value: '[redacted]' }],
     [{ ...destination, maxConnections: -1 }, {}, { option: 'maxConnections', value: -1 }],

@@ -1,10 +1,12 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { unknownCommand, unknownName, withHelp } from '../../../src/cli/command.js'
 import { nearestName } from '../../../src/options/nearest-name.js'
-import type { McpCommand } from './commands/mcp-command.js'
+import type { Place } from './commands/place.js'
 import type { RunCommand } from './commands/run-command.js'
 import type { StoreCommand } from './commands/store-command.js'
 import { defaultScopes, isScope, type Scope, scopes } from './keys/scopes.js'
+import { type CommandRow, commandTable, mcpOptions, runOptions, storeOptions } from './options/command-table.js'
+import { helpOf, helpText, optionsOf } from './options/help-text.js'
 import {
   type OptionName,
   type OptionRow,
@@ -22,12 +24,14 @@ import { nameSchema } from './schemas/names.js'
 export type Command =
   | { readonly type: 'start'; readonly options: Options }
   /** Works on a store. Resolves with the text for stdout. */
-  | { readonly type: 'store'; readonly run: () => Promise<string> }
+  | { readonly type: 'store'; readonly json: boolean; readonly run: () => Promise<string> }
   | { readonly type: 'run'; readonly command: RunCommand }
-  | { readonly type: 'mcp'; readonly command: McpCommand }
+  | { readonly type: 'mcp'; readonly command: Place }
   | { readonly type: 'reading'; readonly name: ReadingName; readonly written: readonly string[] }
-  | { readonly type: 'help' | 'version' }
-  | { readonly type: 'wrong'; readonly message: string }
+  | { readonly type: 'help'; readonly text: string }
+  | { readonly type: 'version' }
+  /** With `json` a script expects an object. */
+  | { readonly type: 'wrong'; readonly message: string; readonly json?: true }
 
 /** Commands that read from a receiver that runs, here or elsewhere, by its API. */
 const readingNames = ['logs', 'values'] as const
@@ -47,23 +51,18 @@ interface Given extends StoreCommand {
 
 /** A command that works on a store. Its module, with the databases, is loaded when it runs. */
 interface Verb {
-  /** Options of its own. */
-  readonly options?: Parsed
   /** What its one operand must be; undefined if it has none. */
   readonly operand?: string
   /** @throws {OptionError} for a value that it cannot have */
   readonly read: (given: Given) => () => Promise<string>
 }
 
-/** An option with words, once with commas between them or several times. */
-const texts = { type: 'string', multiple: true } as const
 const onKeys = () => import('./commands/keys-command.js')
 const onProjects = () => import('./commands/projects-command.js')
 const idAndPlan = 'one id, and --content or --no-content'
 
 const verbs: Readonly<Record<string, Verb>> = {
   'keys add': {
-    options: { scope: texts, project: texts, name: { type: 'string' } },
     read(given) {
       const { scope, project, name = '' } = given
       const wanted = { name: checkedName(name), scopes: scopesIn(scope), projects: projectsIn(project) }
@@ -86,7 +85,6 @@ const verbs: Readonly<Record<string, Verb>> = {
   },
   'projects list': { read: (given) => async () => (await onProjects()).listProjects(given) },
   'projects plan': {
-    options: { content: { type: 'boolean' } },
     operand: idAndPlan,
     read(given) {
       const { operand: id, content } = given
@@ -118,68 +116,67 @@ export function readArguments(args: readonly string[], environment: Environment)
       : readStart(args, environment)
   } catch (error) {
     const { message } = error as Error
-    return { type: 'wrong', message: error instanceof OptionError ? message : wordsFor(message, args[0]) }
+    const command = commandIn(args)
+    const json = command !== '' && optionsOf(command).includes('json') && args.includes('--json')
+    return {
+      type: 'wrong',
+      message: error instanceof OptionError ? message : wordsFor(message, command),
+      ...(json ? { json } : {}),
+    }
   }
+}
+
+/** The longest title of a command that the arguments begin with; empty where they begin with none. */
+function commandIn([first = '', second = '']: readonly string[]): string {
+  if (`${first} ${second}` in commandTable) return `${first} ${second}`
+  return commands.includes(first) ? first : ''
 }
 
 const commands = [...new Set(Object.keys(verbs).map((verb) => verb.split(' ')[0]!)), ...readingNames, 'run', 'mcp']
 const own = 'sluice-receiver'
 
 /** Our words for what Node's parser says. */
-function wordsFor(message: string, command = ''): string {
+function wordsFor(message: string, command: string): string {
+  const program = `${own} ${command}`.trimEnd()
   const [, option] = /^Unknown option '(--?[^']+)'/.exec(message) ?? []
-  if (option !== undefined) return withHelp(unknownName('option', option, optionsOf(command), '--'), own)
+  if (option !== undefined) return withHelp(unknownName('option', option, optionsOf(command), '--'), program)
   const [, word] = /^Unexpected argument '([^']+)'/.exec(message) ?? []
+  if (word !== undefined && command !== '') return withHelp(`${command}: unexpected "${word}"`, program)
+  if (word !== undefined && commands.includes(word)) return `${word}: expected before the options: ${own} ${word} …`
   if (word !== undefined) return unknownCommand(word, { own, known: commands })
   const [, valueless] =
     /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument (?:missing|is ambiguous)/.exec(message) ?? []
-  if (valueless !== undefined) return withHelp(`${valueless}: expected a value, got none`, own)
+  if (valueless !== undefined) return withHelp(`${valueless}: expected a value, got none`, program)
   const [reason] = message.split(/\.[ \n]|\n/)
-  return withHelp(`${reason?.replace(/\.$/, '')}`, own)
-}
-
-/** The names of the options that a command has, or the receiver itself. */
-function optionsOf(command: string): string[] {
-  if (command === 'run') return [...runOptions.map(writtenName), 'quiet', 'help']
-  if (command === 'mcp') return [...mcpOptions.map(writtenName), 'help']
-  if (!commands.includes(command)) return [...optionNames.map(writtenName), 'version', 'help']
-  const owned = Object.entries(verbs).filter(([verb]) => verb.split(' ')[0] === command)
-  return [...storeOptions.map(writtenName), 'help', ...owned.flatMap(([, { options = {} }]) => Object.keys(options))]
+  return withHelp(`${reason?.replace(/\.$/, '')}`, program)
 }
 
 function readStart(args: readonly string[], environment: Environment): Command {
   const options = { ...parsed(optionNames), version: { type: 'boolean' } } as const
   const { values } = parseArgs({ args: [...args], allowNegative: true, options })
-  if (values.help === true) return { type: 'help' }
+  if (values.help === true) return { type: 'help', text: helpText }
   if (values.version === true) return { type: 'version' }
   return { type: 'start', options: readOptions(values, environment) }
 }
-
-/** The options of all commands that work on a store. */
-const storeOptions = ['data', 'database', 'json'] as const
-
-const runOptions = ['port', 'host', 'data', 'database', 'events', 'retain'] as const
 
 /** What stands behind `--` is the program, whatever options it has. */
 function readRun(args: readonly string[], environment: Environment): Command {
   const end = args.indexOf('--')
   const before = end === -1 ? args : args.slice(0, end)
   const program = end === -1 ? [] : args.slice(end + 1)
-  const options = { ...parsed(runOptions), quiet: { type: 'boolean' } } as const
+  const options = { ...parsed(runOptions), ...commandTable.run.own } as const
   const { values } = parseArgs({ args: [...before], allowNegative: true, allowPositionals: end === -1, options })
-  if (values.help === true) return { type: 'help' }
+  if (values.help === true) return { type: 'help', text: helpOf('run') }
   if (program.length === 0) throw new OptionError('run: expected a program behind --, such as run -- node app.js')
   const read = readSome(runOptions, { written: values, environment })
   const isPortSet = (values as { port?: string }).port !== undefined || environment[variableOf('port')] !== undefined
   const port = isPortSet ? read.port : undefined
-  return { type: 'run', command: { ...read, port, quiet: values.quiet === true, program } }
+  return { type: 'run', command: { ...read, port, quiet: values.quiet === true, stay: values.stay === true, program } }
 }
-
-const mcpOptions = ['data', 'database'] as const
 
 function readMcp(args: readonly string[], environment: Environment): Command {
   const { values } = parseArgs({ args: [...args], allowNegative: true, options: parsed(mcpOptions) })
-  if (values.help === true) return { type: 'help' }
+  if (values.help === true) return { type: 'help', text: helpOf('mcp') }
   return { type: 'mcp', command: readSome(mcpOptions, { written: values, environment }) }
 }
 
@@ -191,25 +188,29 @@ function readStoreCommand(
   const title = verbs[name] === undefined ? `${name} ${action}` : name
   const verb = verbs[title]
   if (verb === undefined) {
-    if (action === '--help' || action === '-h') return { type: 'help' }
+    if (action === '--help' || action === '-h') return { type: 'help', text: helpOf(name) }
     const actions = Object.keys(verbs).flatMap((each) => (each.startsWith(`${name} `) ? [each.split(' ')[1]!] : []))
     const got = action === '' ? 'nothing' : `"${action}"`
     const nearest = nearestName(action, actions)
     const hint = nearest === undefined ? '' : `; did you mean ${name} ${nearest}?`
-    throw new OptionError(`${name}: expected ${listFormat.format(actions)}, got ${got}${hint}`)
+    const message = `${name}: expected ${listFormat.format(actions)}, got ${got}${hint}`
+    throw new OptionError(withHelp(message, `${own} ${name}`))
   }
-  const options = { ...parsed(storeOptions), ...verb.options }
+  const { own: ofCommand = {} }: CommandRow = commandTable[title as keyof typeof commandTable]
+  const options = { ...parsed(storeOptions), ...ofCommand }
   const left = [...(title === name ? args : others)]
   const { values, positionals } = parseArgs({ args: left, allowNegative: true, allowPositionals: true, options })
-  if (values.help === true) return { type: 'help' }
+  if (values.help === true) return { type: 'help', text: helpOf(title) }
   const written = values as Readonly<Record<string, string>>
   const store = readSome(storeOptions, { written, environment })
   const [operand = '', ...excess] = positionals
-  if (verb.operand === undefined && positionals.length > 0) throw new OptionError(`${title}: unexpected "${operand}"`)
+  if (verb.operand === undefined && positionals.length > 0) {
+    throw new OptionError(withHelp(`${title}: unexpected "${operand}"`, `${own} ${title}`))
+  }
   if (verb.operand !== undefined && (operand === '' || excess.length > 0)) {
     throw new OptionError(`${title}: expected ${verb.operand}`)
   }
-  return { type: 'store', run: verb.read({ ...written, ...store, operand }) }
+  return { type: 'store', json: store.json, run: verb.read({ ...written, ...store, operand }) }
 }
 
 const listFormat = new Intl.ListFormat('en-GB', { type: 'disjunction' })

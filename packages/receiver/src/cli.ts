@@ -1,6 +1,6 @@
+import { jsonLine } from '../../../src/cli/output.js'
 import { readArguments } from './arguments.js'
 import { firstCode } from './first-code.js'
-import { helpText } from './options/help-text.js'
 import type { Options } from './options/option-table.js'
 import { unknownVariables } from './options/read-options.js'
 import type { Receiver } from './receiver.js'
@@ -11,19 +11,19 @@ import { version } from './version.js'
 
 // The receiver itself is loaded to start it alone.
 const command = readArguments(process.argv.slice(2), process.env)
-if (command.type !== 'help' && command.type !== 'version' && command.type !== 'reading') {
+if (command.type !== 'help' && command.type !== 'version') {
   for (const unknown of unknownVariables(process.env)) process.stderr.write(`sluice-receiver: ${unknown}\n`)
 }
 try {
   await run()
 } catch (error) {
-  fail((error as Error).message)
+  fail((error as Error).message, { json: command.type === 'store' && command.json, status: 1 })
 }
 
 async function run(): Promise<void> {
   switch (command.type) {
     case 'help':
-      process.stdout.write(helpText)
+      process.stdout.write(command.text)
       break
     case 'version':
       process.stdout.write(`${version}\n`)
@@ -47,7 +47,7 @@ async function run(): Promise<void> {
       process.stdout.write(await command.run())
       break
     case 'wrong':
-      fail(command.message)
+      fail(command.message, { json: command.json === true, status: 2 })
       break
     case 'start': {
       outliveReaders()
@@ -111,7 +111,8 @@ function isExposed(url: string, host: string): boolean {
   return url.startsWith('http:') && !/^(127\.|::1$|localhost$)/.test(host)
 }
 
-function fail(message: string): void {
+function fail(message: string, { json, status }: { readonly json: boolean; readonly status: 1 | 2 }): void {
+  if (json) process.stdout.write(jsonLine({ ok: false, error: message }))
   say(message)
-  process.exitCode = 1
+  process.exitCode = status
 }

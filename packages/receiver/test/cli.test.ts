@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { full, rowsOf } from '../../../test/support/full.js'
 import { dataFolder } from './data-folder.js'
-import { cli, failure, killAll, quiet, ready, start } from './processes.js'
+import { cli, failure, killAll, quiet, ready, refusal, start } from './processes.js'
 import { connected } from './sockets.js'
 import { caller, log } from './support.js'
 
@@ -146,12 +146,19 @@ describe('sluice-receiver for a person', () => {
     [['--tls-key', ''], '--tls-key'],
     [['--page-host', ''], '--page-host'],
     [['--events', ''], '--events'],
+    [['--page-host', 'http://x/'], '--page-host'],
+  ])('says in one line what is wrong with %j', async (args, named) => {
+    const stderr = await refusal(...args)
+    expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
+    expect(stderr).toContain(named)
+  })
+
+  it.runIf(full).each([
     [['--events', 'nowhere.json', '--data', ':memory:'], 'nowhere.json'],
     [['--events', cli, '--data', ':memory:'], cli],
-    [['--page-host', 'http://x/'], '--page-host'],
     [['--tls-cert', 'nowhere.pem', '--tls-key', 'nowhere.pem', '--data', ':memory:'], 'nowhere.pem'],
     [['--tls-cert', cli, '--tls-key', cli, '--data', ':memory:'], 'certificate'],
-  ])('says in one line what is wrong with %j', async (args, named) => {
+  ])('says in one line which file it cannot use with %j', async (args, named) => {
     const stderr = await failure(...args)
     expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
     expect(stderr).toContain(named)

@@ -66,20 +66,21 @@ describe('sluice-receiver keys', () => {
   })
 
   it.runIf(full).each([
-    [['lst'], 'expected add, list or revoke, got "lst"'],
-    [['add', '--scope', 'ingest,red'], '--scope: expected some of ingest, content, read, admin'],
-    [['add', '--name', 'a\nb'], '--name'],
-    [['add', '--port', '1'], '--port'],
-    [['revoke'], 'expected one id'],
-    [['revoke', 'nothing'], 'there is no key nothing'],
-    [['list', '--data', ':memory:'], 'in memory'],
-    [['list', '--data', '/nowhere'], 'there is no store in /nowhere'],
-  ])('says in one line what is wrong with %j', async (args, named) => {
+    [['lst'], 'expected add, list or revoke, got "lst"', 2],
+    [['add', '--scope', 'ingest,red'], '--scope: expected some of ingest, content, read, admin', 2],
+    [['add', '--name', 'a\nb'], '--name', 2],
+    [['add', '--port', '1'], '--port', 2],
+    [['add', '--project', 'dmeo'], 'there is no project dmeo; did you mean demo?', 1],
+    [['revoke'], 'expected one id', 2],
+    [['revoke', 'nothing'], 'there is no key nothing', 1],
+    [['list', '--data', ':memory:'], 'in memory', 1],
+    [['list', '--data', '/nowhere'], 'there is no store in /nowhere', 1],
+  ])('says in one line what is wrong with %j', async (args, named, status) => {
     await (await startReceiverForTest({ data: data.path })).close()
     const { stderr, code } = await run('keys', ...args, ...(args.includes('--data') ? [] : ['--data', data.path]))
     expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
     expect(stderr).toContain(named)
-    expect(code).toBe(1)
+    expect(code).toBe(status)
   })
 })
 
@@ -111,16 +112,17 @@ describe('sluice-receiver page', () => {
   })
 
   it.runIf(full).each([
-    [['x'], 'page: unexpected "x"'],
-    [['--port', '1'], '--port'],
-    [['--data', ':memory:'], 'in memory'],
-    [['--data', '/nowhere'], 'there is no store in /nowhere'],
-  ])('says in one line what is wrong with %j', async (args, named) => {
+    [['x'], 'page: unexpected "x"', 2],
+    [['--port', '1'], '--port', 2],
+    [['--data', ':memory:'], 'in memory', 1],
+    [['--data', '/nowhere'], 'no receiver runs on /nowhere (there is no such folder: /nowhere): start one with', 1],
+    [[], 'page: no receiver runs on /', 1],
+  ])('says in one line what is wrong with %j', async (args, named, status) => {
     await (await startReceiverForTest({ data: data.path })).close()
     const { stderr, code } = await run('page', ...args, ...(args.includes('--data') ? [] : ['--data', data.path]))
     expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
     expect(stderr).toContain(named)
-    expect(code).toBe(1)
+    expect(code).toBe(status)
   })
 })
 
@@ -163,22 +165,22 @@ describe('sluice-receiver projects', () => {
   })
 
   it.runIf(full).each([
-    [['projects', 'lst'], 'expected add, list or plan, got "lst"'],
-    [['projects', 'add'], 'expected one id'],
-    [['projects', 'add', 'a/b'], 'expected a name of at most 100 letters'],
-    [['projects', 'add', 'demo'], 'there is a project demo'],
-    [['projects', 'plan', 'demo'], '--content or --no-content'],
-    [['projects', 'plan', 'nothing', '--content'], 'there is no project nothing'],
-    [['projects', 'list', 'x'], 'unexpected "x"'],
-    [['keys', 'add', '--project', 'nothing'], 'there is no project nothing'],
-    [['keys', 'add', '--project', ''], '--project: expected ids of projects'],
-    [['keys', 'add', '--project', 'demo,'], '--project: expected ids of projects'],
-  ])('says in one line what is wrong with %j', async (args, named) => {
+    [['projects', 'lst'], 'expected add, list or plan, got "lst"', 2],
+    [['projects', 'add'], 'expected one id', 2],
+    [['projects', 'add', 'a/b'], 'expected a name of at most 100 letters', 2],
+    [['projects', 'add', 'demo'], 'there is a project demo', 1],
+    [['projects', 'plan', 'demo'], '--content or --no-content', 2],
+    [['projects', 'plan', 'nothing', '--content'], 'there is no project nothing', 1],
+    [['projects', 'list', 'x'], 'unexpected "x"', 2],
+    [['keys', 'add', '--project', 'nothing'], 'there is no project nothing', 1],
+    [['keys', 'add', '--project', ''], '--project: expected ids of projects', 2],
+    [['keys', 'add', '--project', 'demo,'], '--project: expected ids of projects', 2],
+  ])('says in one line what is wrong with %j', async (args, named, status) => {
     await (await startReceiverForTest({ data: data.path })).close()
     const { stderr, code } = await run(...args, '--data', data.path)
     expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
     expect(stderr).toContain(named)
-    expect(code).toBe(1)
+    expect(code).toBe(status)
   })
 })
 

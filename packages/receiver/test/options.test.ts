@@ -15,7 +15,7 @@ afterEach(killAll)
 async function failure(variables: Record<string, string>, ...args: string[]): Promise<string> {
   const { child, exit } = startWith(variables, ...args)
   const [stderr, [code]] = await Promise.all([text(child.stderr), exit])
-  expect(code).toBe(1)
+  expect(code).toBe(2)
   return stderr
 }
 

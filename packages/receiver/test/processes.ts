@@ -80,8 +80,17 @@ async function end(child: ChildProcess): Promise<void> {
 
 /** Starts a receiver that must fail, and gives its stderr. */
 export async function failure(...args: string[]): Promise<string> {
+  return endsWith(1, args)
+}
+
+/** Runs a command line that is wrong, and gives the receiver's stderr. */
+export async function refusal(...args: string[]): Promise<string> {
+  return endsWith(2, args)
+}
+
+async function endsWith(status: number, args: readonly string[]): Promise<string> {
   const { child, exit } = start(...args)
   const [stderr, [code]] = await Promise.all([text(child.stderr), exit])
-  expect(code).toBe(1)
+  expect(code).toBe(status)
   return stderr
 }

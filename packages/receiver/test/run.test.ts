@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../../test/support/full.js'
 import { dataFolder } from './data-folder.js'
 import { cli, killAll, quiet, ready } from './processes.js'
 import { caller } from './support.js'
@@ -17,13 +18,14 @@ const application = join(import.meta.dirname, 'fixtures/application.js')
 interface Setting {
   readonly options?: readonly string[]
   readonly variables?: Record<string, string>
+  readonly folder?: string
 }
 
 /** Runs a program of Node by `sluice-receiver run`. */
-function run(program: readonly string[], { options = ['--data', data.path], variables = {} }: Setting = {}) {
+function run(program: readonly string[], { options = ['--data', data.path], variables = {}, folder }: Setting = {}) {
   const { SLUICE_URL: _, SLUICE_API_KEY: __, SLUICE_BUCKET: ___, ...env } = process.env
   const args = [quiet, cli, 'run', ...options, '--', process.execPath, ...program]
-  const child = spawn(process.execPath, args, { env: { ...env, ...variables } })
+  const child = spawn(process.execPath, args, { env: { ...env, ...variables }, cwd: folder })
   onTestFinished(() => void child.kill('SIGKILL'))
   const exit = once(child, 'exit') as Promise<[number | null, string | null]>
   return { child, exit, stdout: text(child.stdout), stderr: text(child.stderr) }
@@ -42,15 +44,63 @@ async function firstLine(stream: NodeJS.ReadableStream): Promise<string> {
   return chunk.toString()
 }
 
+/** The first text of a child that matches. */
+function heard(stream: NodeJS.ReadableStream, words: RegExp): Promise<RegExpExecArray> {
+  let said = ''
+  return new Promise((resolve) =>
+    stream.on('data', (piece) => {
+      said += piece
+      const found = words.exec(said)
+      if (found !== null) resolve(found)
+    }),
+  )
+}
+
 describe('sluice-receiver run', () => {
   it('stores the records of a program that knows nothing of it, passes its output, and ends with its status', async () => {
     const { exit, stdout, stderr } = run([application, 'status', '3'])
     expect(await exit).toEqual([3, null])
     expect(await stdout).toBe('the application runs\n')
     expect(await stderr).toMatch(
-      /^sluice-receiver: see the records arrive \(the address opens one browser\): http:\/\/127\.0\.0\.1:\d+\/\?token=\S+\n$/,
+      /^sluice-receiver: see the records arrive \(the address opens one browser\): http:\/\/127\.0\.0\.1:\d+\/\?token=\S+\nsluice-receiver: 1 record is in \S+; `npx sluice-receiver --data \S+` shows it\n$/,
+    )
+    expect(await stderr).toContain(
+      `: 1 record is in ${data.path}; \`npx sluice-receiver --data ${data.path}\` shows it\n`,
     )
     expect(await messages()).toEqual(['the application runs'])
+  })
+
+  it('says how many records are in the folder of the working directory, and what shows them', async () => {
+    const program =
+      "const send = (path, body) => fetch(process.env.SLUICE_URL + path + '/demo', { method: 'POST', body: JSON.stringify(body), headers: { 'x-api-key': process.env.SLUICE_API_KEY, 'content-type': 'application/json' } }); await send('/logs', { timeStamp: 1, level: 'info', message: 'a', appName: 'b' }); await send('/value_tracking', { timeStamp: 1, eventId: 1, appName: 'b' })"
+    const lastLines = async (options: string[], code: string) => {
+      const { exit, stderr } = run(['--input-type=module', '-e', code], { options, folder: data.path })
+      expect(await exit).toEqual([0, null])
+      return (await stderr).trimEnd().split('\n').at(-1)
+    }
+    expect(await lastLines([], program)).toBe(
+      'sluice-receiver: 2 records are in ./sluice-data; `npx sluice-receiver` shows them',
+    )
+    expect(await lastLines(['--data', "a 'b"], '')).toMatch(
+      /: 0 records are in \.\/a 'b; the program has sent none: npx sluice doctor/,
+    )
+    expect(await lastLines(['--data', ':memory:'], program)).toMatch(/: 2 records were in memory, and are gone/)
+  })
+
+  it('keeps the receiver with --stay until Ctrl-C, and then ends with the status of the program', async () => {
+    const { child, exit, stderr } = run([application, 'status', '3'], { options: ['--data', data.path, '--stay'] })
+    const [, url] = await heard(child.stderr, /the program has ended; the receiver stays at (\S+) until Ctrl-C/)
+    expect((await fetch(`${url}/api/health`)).status).toBe(200)
+    child.kill('SIGINT')
+    expect(await exit).toEqual([3, null])
+    expect(await stderr).toMatch(/: 1 record is in [^\n]+\n$/)
+  })
+
+  it.runIf(full)('ends with the program in spite of --stay where SIGTERM has ended both', async () => {
+    const { child, exit } = run([application, 'wait'], { options: ['--data', data.path, '--stay'] })
+    await firstLine(child.stdout)
+    child.kill('SIGTERM')
+    expect(await exit).toEqual([null, 'SIGTERM'])
   })
 
   it('passes stdin, and says nothing with --quiet', async () => {
@@ -84,6 +134,9 @@ describe('sluice-receiver run', () => {
     const { exit, stderr } = run([application, 'status', '0'])
     expect(await exit).toEqual([0, null])
     expect(await stderr).toContain(`: ${url}/?token=`)
+    expect(await stderr).toContain(
+      `: 1 record is in ${data.path}; \`npx sluice-receiver page --data ${data.path}\` shows it\n`,
+    )
     const { stdout } = spawn(process.execPath, [quiet, cli, 'keys', 'list', '--json', '--data', data.path])
     expect(await text(stdout)).not.toContain('"run"')
   })
@@ -126,7 +179,7 @@ describe('sluice-receiver run', () => {
     }
     expect(await runs('node', 'app.js')).toEqual([
       'sluice-receiver: run: expected a program behind --, such as run -- node app.js\n',
-      [1, null],
+      [2, null],
     ])
     expect(await runs('--data', ':memory:', '--port', '0', '--quiet', '--', 'no-such-program')).toEqual([
       'sluice-receiver: run: there is no program no-such-program\n',

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { full } from '../../../test/support/full.js'
 import { version } from '../dist/version.js'
 import { dataFolder } from './data-folder.js'
-import { failure, killAll, ready } from './processes.js'
+import { failure, killAll, ready, refusal } from './processes.js'
 
 const data = dataFolder()
 afterEach(killAll)
@@ -87,9 +87,9 @@ describe('an unknown word of the command line', () => {
     [['--port'], '--port: expected a value, got none'],
     [['key', 'list'], 'unknown command key; did you mean keys?'],
     [['--colour'], 'unknown option --colour; see sluice-receiver --help'],
-    [['keys', 'list', '--port', '1'], 'unknown option --port; see sluice-receiver --help'],
+    [['keys', 'list', '--port', '1'], 'unknown option --port; see sluice-receiver keys list --help'],
   ])('in %j gets the name that looks most like it: %s', async (args, words) => {
-    const stderr = await failure(...args)
+    const stderr = await refusal(...args)
     expect(stderr).toMatch(/^sluice-receiver: [^\n]+\n$/)
     expect(stderr).toContain(words)
   })

@@ -24,7 +24,9 @@ export interface DeliveryPlan extends CheckPlan {
 }
 
 /** The event of the test value record. Applications do not use this number. */
-const testEventId = 0
+export const testEventId = 0
+/** The message of the test log record, of level warn. */
+export const testMessage = 'sluice doctor: a test'
 
 const names = { logs: 'log record', values: 'value record' } as const
 
@@ -95,8 +97,7 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
   const bucket = kind === 'logs' ? options.logBucket : options.valueBucket
   if (bucket === undefined) return { finding: skipped(check, 'there is no bucket for it') }
   const writer = new RecordWriter(options)
-  const body =
-    kind === 'logs' ? writer.log(writer.warning('sluice doctor: a test')) : writer.value(testEventId, Date.now())
+  const body = kind === 'logs' ? writer.log(writer.warning(testMessage)) : writer.value(testEventId, Date.now())
   const record = { body, bytes: Buffer.byteLength(body), idempotencyKey: randomUUID() }
   const outcome = await inTime(
     () =>
@@ -113,7 +114,11 @@ async function sendOne(kind: RecordKind, plan: DeliveryPlan & { readonly sender:
     }
   }
   const { result } = outcome
-  if (result.type === 'delivered') return { finding: good(check, `taken by bucket ${bucket}`) }
+  if (result.type === 'delivered') {
+    const what =
+      kind === 'logs' ? `a log record of level warn, "${testMessage}",` : `a value record, event ${testEventId},`
+    return { finding: good(check, `${what} was written to bucket ${bucket} of ${options.url}`) }
+  }
   const trouble = { reason: result.reason, place: result.type === 'pause' && result.scope === 'key' ? '' : bucket }
   if (result.type !== 'pause')
     return { finding: bad(check, { text: result.reason, advice: adviceFor(result) }), trouble }
@@ -148,8 +153,9 @@ function notFound(
   if (cause.wrong === 'bucket') {
     const own = kind === 'logs' ? 'SLUICE_LOG_BUCKET' : 'SLUICE_VALUE_BUCKET'
     const variable = process.env[own] === undefined ? 'SLUICE_BUCKET' : own
+    const remedy = cause.hint === undefined ? `correct ${variable}` : `correct ${variable}: ${cause.hint}`
     const text = `the service has no bucket ${bucket} (404): ${request}`
-    return bad(check, { text, advice: `correct ${variable}; the URL is right; ${waiting}` })
+    return bad(check, { text, advice: `${remedy}; the URL is right; ${waiting}` })
   }
   const text = `the URL is wrong: nothing takes records there (404): ${request}`
   const remedy = cause.elsewhere === undefined ? 'correct SLUICE_URL' : `set SLUICE_URL=${cause.elsewhere}`

@@ -7,9 +7,10 @@ import type { Command } from '../command.js'
 import { jsonHelp, type Output, printOwn, type Status } from '../output.js'
 import { checkClock } from './clock-check.js'
 import { readConfiguration } from './configuration-check.js'
-import { checkDelivery, expectSender } from './delivery-check.js'
+import { checkDelivery, expectSender, testEventId, testMessage } from './delivery-check.js'
 import { bad, type Finding, findingLines, optionFacts, optionLines, skipped } from './finding.js'
 import { checkCertificate, checkConnection, checkName } from './network-checks.js'
+import { checkReceiver, receiverHere } from './receiver-check.js'
 import { Route } from './route.js'
 import { checkSpool } from './spool-check.js'
 import { checkWorker } from './worker-check.js'
@@ -24,12 +25,13 @@ const help = `Usage: sluice doctor [options]
 
 Checks everything between an application in this folder, with these environment variables, and
 the service. It lists the options that are set, with their sources. Then it checks the host
-name, the connection, the certificate, the clock, the key and the buckets, the way in which
-records are sent, the spool, and the delivery worker. Each check prints a tick or a cross, and
-what to do about a cross.
+name, the connection, the certificate, the clock, whether a receiver answers, the key and the
+buckets, the way in which records are sent, the spool, and the delivery worker. Each check prints
+a tick or a cross, and what to do about a cross.
 
-  --no-send   send no record; without it, one log record of level warn and one value record
-              (event 0) go to your buckets
+  --no-send   write no record; without it, one log record of level warn, with the message
+              "${testMessage}", and one value record, event ${testEventId}, go to your buckets;
+              each check says what was written, and where
   --verbose   list the options that are not set, too, with their defaults
   --json      ${jsonHelp}
   --help      print this
@@ -76,7 +78,8 @@ async function run({ send, verbose, json }: DoctorArguments, output: Output): Pr
     print(findingLines(finding))
   }
   for (const finding of configuration.findings) show(finding)
-  if (options !== undefined) for await (const finding of checkAll(options, { send })) show(finding)
+  if (options === undefined) show(receiverHere(process.cwd()))
+  else for await (const finding of checkAll(options, { send })) show(finding)
 
   const problems = findings.filter(({ state }) => state === 'bad').length
   const facts = {
@@ -111,6 +114,7 @@ async function* checkService(options: ResolvedOptions, { send }: { readonly send
   const { finding, isPlain } = await checkClock(options.url, plan)
   yield finding
   if (isPlain === undefined) return yield skipped('records', 'not sent, because of the problem above')
+  yield await checkReceiver(options, plan)
   const delivery = { ...plan, options, isPlain }
   if (send) return yield* checkDelivery(delivery)
   yield skipped('records', 'none sent (--no-send): the key and the buckets are not checked')

@@ -8,14 +8,22 @@ import { userAgent } from '../../runtime/version.js'
 import { inTime } from './deadline.js'
 import type { CheckPlan } from './network-checks.js'
 
-/** The cause of a 404: the bucket, or the URL. `elsewhere` is the URL at which the API answers, where it is one above. */
-export type NotFound = { readonly wrong: 'bucket' } | { readonly wrong: 'url'; readonly elsewhere?: string | undefined }
+/**
+ * The cause of a 404: the bucket, or the URL. `hint` is the service's own, such as `did you mean demo?`. `elsewhere` is the URL at which the API
+ * answers, where it is one above.
+ */
+export type NotFound =
+  | { readonly wrong: 'bucket'; readonly hint?: string | undefined }
+  | { readonly wrong: 'url'; readonly elsewhere?: string | undefined }
 
 export interface NotFoundPlan extends CheckPlan {
   readonly options: ResolvedOptions
   readonly kind: RecordKind
   readonly bucket: string
 }
+
+/** The receiver names the nearest bucket. */
+const hintOfReceiver = /(?<=; )did you mean [\w.-]+\?$/
 
 /** No operation of any API. */
 const noOperation = 'no-such-operation-of-sluice-doctor'
@@ -53,7 +61,7 @@ export async function causeOf404({ options, route, ms, kind, bucket }: NotFoundP
     for (const headers of [withKey, keyless]) {
       const [here, there] = [await ask(path, headers), await ask(nowhere, headers)]
       if (here === undefined || there === undefined) return undefined
-      if (here.text !== there.text) return { wrong: 'bucket' }
+      if (here.text !== there.text) return { wrong: 'bucket', hint: hintOfReceiver.exec(here.text)?.[0] }
       if (here.namesPath) return { wrong: 'url' }
     }
     return undefined

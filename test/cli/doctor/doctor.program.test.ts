@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startReceiver } from 'sluice-receiver'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { nodeFiles } from '../../../src/runtime/files.js'
 import { LaneFolder } from '../../../src/spool/lane-folder.js'
@@ -64,8 +65,9 @@ describe('sluice doctor', () => {
       configuration: expect.stringMatching(/^good/),
       connection: expect.stringMatching(/^good: to 127\.0\.0\.1:/),
       clock: expect.stringMatching(/^good: agrees/),
-      'log record': expect.stringMatching(/^good: taken by bucket demo/),
-      'value record': expect.stringMatching(/^good: taken by bucket demo/),
+      receiver: expect.stringMatching(/^good: sluice-receiver \S+ runs at http:/),
+      'log record': `good: a log record of level warn, "sluice doctor: a test", was written to bucket demo of ${receiver.url} → `,
+      'value record': `good: a value record, event 0, was written to bucket demo of ${receiver.url} → `,
       sender: expect.stringMatching(/^good: pipelined.*logs up to 256 at once.*values up to 256 at once/),
       spool: expect.stringMatching(/^skipped: off/),
       worker: expect.stringMatching(/^good: answers/),
@@ -102,6 +104,20 @@ describe('sluice doctor', () => {
     expect(stdout).toContain('✗ configuration  nothing is configured')
     expect(stdout).toContain('→ set SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET')
     expect(stdout).not.toContain('\x1b')
+    expect(stdout).toContain('– receiver       none runs here: npx sluice-receiver starts one')
+  })
+
+  it('says where nothing is configured whether a receiver runs on ./sluice-data', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-doctor-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const receiver = await startReceiver({ port: 0, data: join(folder, 'sluice-data') })
+    const look = async () =>
+      (await startProgram('../../dist/cli.js', { arguments: ['doctor'], before: `cd '${folder}'` }).ended).stdout
+    expect(await look()).toContain(
+      `✓ receiver       one runs on ./sluice-data (process ${process.pid}): npx sluice-receiver run`,
+    )
+    await receiver.close()
+    expect(await look()).toContain('– receiver       none runs on ./sluice-data: npx sluice-receiver starts one')
   })
 
   it.runIf(full).each<[Record<string, string>, string, string]>([
@@ -275,6 +291,8 @@ describe('sluice doctor', () => {
     expect(other.looks['log record']).toBe(
       `bad: the service has no bucket other (404): POST ${url}/logs/other → correct SLUICE_BUCKET; the URL is right; until then records wait in the queue`,
     )
+    const near = await examine({ ...variables, SLUICE_BUCKET: 'dmeo' })
+    expect(near.looks['log record']).toContain('→ correct SLUICE_BUCKET: did you mean demo?; the URL is right')
     const below = await examine({ ...variables, SLUICE_URL: `${url}/logs/demo/` })
     expect(below.looks['log record']).toBe(
       `bad: the URL is wrong: nothing takes records there (404): POST ${url}/logs/demo/logs/demo → set SLUICE_URL=${url}, the base URL of the API; until then records wait in the queue`,

@@ -45,10 +45,11 @@ export async function revokeKeyOf(store: StoreCommand, id: string): Promise<void
   await inTables(store, ({ keys }) => keys.revoke(id))
 }
 
-/** A receiver looks for new keys once in a while. */
+/** A receiver looks for new keys once in a while. @throws where another one listens there */
 async function untilValid(key: string, url: string): Promise<void> {
   for (const until = Date.now() + mostWaitMs; Date.now() < until; await setTimeout(betweenLooksMs)) {
     const { status } = await fetch(`${url}/api/logs/${project}?limit=1`, { headers: { 'x-api-key': key } })
     if (status !== 401) return
   }
+  throw new Error(`a receiver with other data listens at ${url}`)
 }

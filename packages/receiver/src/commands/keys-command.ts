@@ -1,12 +1,16 @@
 import { makeKey, type NewKey, shownKey, unknownProject } from '../keys/keys.js'
-import { inTables, listed, placeOf, type StoreCommand } from './store-command.js'
+import { noneSuch } from '../unknown-project.js'
+import { commandAt, placeOf } from './place.js'
+import { inTables, listed, type StoreCommand } from './store-command.js'
 
 // The commands `sluice-receiver keys`. They return the text for stdout.
 
 export function addKey(command: StoreCommand, wanted: Required<NewKey>): Promise<string> {
   return inTables(command, async ({ keys, projects }) => {
     const unknown = await unknownProject(projects, wanted.projects ?? null)
-    if (unknown !== undefined) throw new Error(`there is no project ${unknown} in ${placeOf(command)}`)
+    if (unknown !== undefined) {
+      throw new Error(noneSuch('project', unknown, await projects.list()))
+    }
     const { key, stored } = await makeKey(keys, wanted)
     if (command.json) return `${JSON.stringify({ ...shownKey(stored), key })}\n`
     const bounds = stored.projects === null ? '' : ` for ${stored.projects.join(', ')}`
@@ -33,7 +37,9 @@ export function listKeys(command: StoreCommand): Promise<string> {
 
 export function revokeKey(command: StoreCommand, id: string): Promise<string> {
   return inTables(command, async ({ keys }) => {
-    if (!(await keys.revoke(id))) throw new Error(`there is no key ${id} in ${placeOf(command)}`)
+    if (!(await keys.revoke(id))) {
+      throw new Error(`there is no key ${id} in ${placeOf(command)}; ${commandAt(command, ' keys list')} shows the ids`)
+    }
     return command.json ? `${JSON.stringify({ id })}\n` : `Key ${id} is revoked.\n`
   })
 }

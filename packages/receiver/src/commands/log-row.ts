@@ -1,7 +1,8 @@
 import { styleText } from 'node:util'
 import { type Severity, severityOfName } from '../../../../src/records/level.js'
 import type { LogRecord } from '../../../../src/records/wire.js'
-import { timeText, visibleLine } from './printed-record.js'
+import { errorLineOf } from '../storage/records/error-kind.js'
+import { timeText, visibleLine, visibleLines } from './printed-record.js'
 
 const colours: Readonly<Partial<Record<Severity, 'dim' | 'green' | 'yellow' | 'red'>>> = {
   0: 'dim',
@@ -13,10 +14,30 @@ const colours: Readonly<Partial<Record<Severity, 'dim' | 'green' | 'yellow' | 'r
 }
 const levelWidth = 5
 
-/** A record in one line: time, level, application and message. In colour where stdout shows colours. */
-export function logRow({ timeStamp, level, appName, message }: LogRecord): string {
+/**
+ * A record in one line: time, level, application, message, and type and message of an error. With `full` the other lines of the message and the
+ * stack follow. In colour where stdout shows colours.
+ */
+export function logRow(
+  { timeStamp, level, appName, message }: LogRecord,
+  { full = false }: { readonly full?: boolean } = {},
+): string {
   const name = visibleLine(String(level)).padEnd(levelWidth)
   const colour = colours[severityOfName(String(level)) ?? 2] ?? 'green'
   const head = `${styleText('dim', timeText(timeStamp))} ${styleText(colour, name)}`
-  return `${head} ${styleText('cyan', visibleLine(String(appName)))} ${visibleLine(String(message))}\n`
+  const text = String(message)
+  const shown = full ? visibleLines(text) : visibleLine(summaryOf(text))
+  return `${head} ${styleText('cyan', visibleLine(String(appName)))} ${shown}\n`
 }
+
+/** The first line of a message, with that of its error behind it. What it leaves out stays as further lines. */
+function summaryOf(message: string): string {
+  const error = errorLineOf(message) ?? wholeError.exec(message)?.[0]
+  const [first = ''] = message.split(/\r?\n/, 1)
+  if (error === undefined || error === first) return message
+  // pino logs an error alone with its message.
+  return `${error.endsWith(`: ${first}`) ? error : `${first}: ${error}`}\n…`
+}
+
+/** An error that has no stack: one line behind the message. */
+const wholeError = /(?<=\n)[\w$.]*(?:Error|Exception)(?: \[[^\]\n]*\])?(?:: .*)?$/

@@ -1,36 +1,21 @@
 import { failureWords } from '../../../../src/cli/next-step.js'
 import { ApiError } from '../../../../src/content/api-error.js'
 import { reasonOf } from '../../../../src/errors/text-of.js'
-import { describeError } from '../../../../src/http/describe-error.js'
-import type { ResolvedClientOptions } from '../../../../src/options/client-options.js'
 import { ReadingRequests } from '../client/reading-requests.js'
 import type { Source } from '../mcp/server.js'
 import { ToolError } from '../mcp/tool.js'
 import { outliveReaders, say } from '../stderr.js'
-import type { JoinedReceiver } from './joined-receiver.js'
-import { readingOptions } from './reading-service.js'
-import type { StoreCommand } from './store-command.js'
-
-/** Where the receiver runs if no variable says it. */
-export type McpCommand = Omit<StoreCommand, 'json'>
-
-/** A receiver to read from. */
-interface Target {
-  readonly options: Options
-  /** Takes back what was made for the command. */
-  close(): Promise<void>
-}
-
-type Options = ResolvedClientOptions & Readonly<Record<'logBucket' | 'valueBucket', string | undefined>>
+import type { Place } from './place.js'
+import { type ReadingTarget, readingTarget } from './reading-target.js'
 
 const signals = ['SIGTERM', 'SIGINT'] as const
 
 /** Serves the Model Context Protocol over stdin and stdout until stdin ends or a signal comes. Resolves with the exit status. */
-export async function serveMcp(command: McpCommand): Promise<number> {
+export async function serveMcp(place: Place): Promise<number> {
   outliveReaders()
-  let target: Target
+  let target: ReadingTarget
   try {
-    target = await targetOf(command)
+    target = await readingTarget(place, { name: 'mcp', needs: 'logs', opens: false })
   } catch (error) {
     say(`mcp: ${reasonOf(error)}`)
     return 2
@@ -52,34 +37,9 @@ export async function serveMcp(command: McpCommand): Promise<number> {
   return 0
 }
 
-async function targetOf(command: McpCommand): Promise<Target> {
-  const { SLUICE_URL: url, SLUICE_API_KEY_FILE: _, ...others } = process.env
-  if (url !== undefined && url !== '') return { options: optionsOf(process.env), close: async () => {} }
-  const { url: found, project, apiKey, close } = await joined({ ...command, json: false })
-  const options = optionsOf({ SLUICE_BUCKET: project, ...others, SLUICE_URL: found, SLUICE_API_KEY: apiKey })
-  return { options, close }
-}
-
-async function joined(store: StoreCommand): Promise<JoinedReceiver> {
-  // It brings the databases.
-  const { joinReceiver } = await import('./joined-receiver.js')
-  try {
-    return await joinReceiver(store, { name: 'mcp', scopes: ['read'] })
-  } catch (error) {
-    const toDo = 'start one with npx sluice-receiver, or set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET'
-    const { cause = error } = error as Error
-    const place = store.database === undefined ? store.data : 'the database'
-    throw new Error(`no receiver runs on ${place} (${describeError(cause)}): ${toDo}`)
-  }
-}
-
-function optionsOf(environment: NodeJS.ProcessEnv): Options {
-  return readingOptions('logs', environment)
-}
-
 /** The tools read over HTTP, as `logs` does. A receiver that is away for a while costs an answer, not the connection. */
 function sourceOf(
-  { logBucket, valueBucket }: Options,
+  { logBucket, valueBucket }: ReadingTarget['options'],
   { requests, ending }: { readonly requests: ReadingRequests; readonly ending: AbortSignal },
 ): Source {
   const logs = String(logBucket ?? valueBucket)

@@ -15,6 +15,15 @@ export function visibleLine(text: string): string {
   return oneLine(line.replace(unprintable, sign))
 }
 
+/** All lines of a text, those behind the first one indented by two spaces, with signs as {@link visibleLine} has them. */
+export function visibleLines(text: string): string {
+  return text
+    .trimEnd()
+    .split(/\r?\n/)
+    .map((line) => line.replace(unprintable, sign))
+    .join('\n  ')
+}
+
 /** Time and date of a record in UTC; the number itself where it is no time. */
 export function timeText(timeStamp: number): string {
   const time = timeOf(timeStamp)

@@ -1,5 +1,7 @@
 import type { Project } from '../schemas/projects.js'
-import { inTables, listed, placeOf, type StoreCommand } from './store-command.js'
+import { noneSuch } from '../unknown-project.js'
+import { commandAt, placeOf } from './place.js'
+import { inTables, listed, type StoreCommand } from './store-command.js'
 
 // The commands `sluice-receiver projects`. They return the text for stdout.
 
@@ -16,7 +18,10 @@ export function listProjects(command: StoreCommand): Promise<string> {
 export function addProject(command: StoreCommand, id: string): Promise<string> {
   return inTables(command, async ({ projects }) => {
     const project = await projects.add(id)
-    if (project === undefined) throw new Error(`there is a project ${id} in ${placeOf(command)} already`)
+    if (project === undefined)
+      throw new Error(
+        `there is a project ${id} in ${placeOf(command)} already; ${commandAt(command, ' projects list')} shows all`,
+      )
     return shown(command, project)
   })
 }
@@ -24,7 +29,7 @@ export function addProject(command: StoreCommand, id: string): Promise<string> {
 export function changePlan(command: StoreCommand, { id, plan }: Project): Promise<string> {
   return inTables(command, async ({ projects }) => {
     const project = await projects.changePlan(id, plan)
-    if (project === undefined) throw new Error(`there is no project ${id} in ${placeOf(command)}`)
+    if (project === undefined) throw new Error(noneSuch('project', id, await projects.list()))
     return shown(command, project)
   })
 }

@@ -3,6 +3,7 @@ import { ApiError } from '../../../../src/content/api-error.js'
 import { type Asked, readAnswer } from '../../../../src/content/read-answer.js'
 import { ConfigError } from '../../../../src/errors/sluice-error.js'
 import { loadUndici } from '../../../../src/http/load-undici.js'
+import type { Environment } from '../../../../src/options/environment.js'
 import { resolve } from '../../../../src/options/resolve.js'
 import { reportMisspelt } from '../../../../src/process/configure.js'
 import { levelNames } from '../../../../src/records/level.js'
@@ -34,12 +35,14 @@ export class NoReceiverError extends Error {}
  *
  * @throws {ConfigError}
  */
-export function readingOptions(needs: RecordKind, { SLUICE_DISABLED: _, ...environment } = process.env) {
+export function readingOptions(needs: RecordKind, { SLUICE_DISABLED: _, ...environment }: Environment = process.env) {
   reportMisspelt()
   const resolution = resolve({}, { environment, needs, folder: process.cwd() })
   if (resolution.state === 'off') throw nothingConfigured()
   return resolution.options
 }
+
+type ReadingOptions = ReturnType<typeof readingOptions>
 
 /** The reading API of the receiver, for the records of one kind and bucket. */
 export class ReadingService<Kind extends RecordKind> {
@@ -49,14 +52,8 @@ export class ReadingService<Kind extends RecordKind> {
   readonly #signal: AbortSignal | undefined
   #proxy: ProxyAgent | undefined
 
-  /**
-   * Reads the options from the environment.
-   *
-   * @param signal abandons every request
-   * @throws {ConfigError}
-   */
-  constructor(kind: Kind, signal?: AbortSignal) {
-    const options = readingOptions(kind)
+  /** @param signal abandons every request */
+  constructor(kind: Kind, { options, signal }: { readonly options: ReadingOptions; readonly signal?: AbortSignal }) {
     this.#kind = kind
     this.#signal = signal
     this.#bucket = encodeURIComponent(String(kind === 'logs' ? options.logBucket : options.valueBucket))

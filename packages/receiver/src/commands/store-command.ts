@@ -5,11 +5,10 @@ import type { Storage } from '../storage/storage.js'
 import { KeyTable } from '../storage/tables/key-table.js'
 import { ProjectTable } from '../storage/tables/project-table.js'
 import { SessionTable } from '../storage/tables/session-table.js'
+import type { Place } from './place.js'
 
 /** A command that works on a data folder or a database. */
-export interface StoreCommand {
-  readonly data: string
-  readonly database?: string | undefined
+export interface StoreCommand extends Place {
   readonly json: boolean
 }
 
@@ -36,10 +35,6 @@ export async function inTables<Result>(
   } finally {
     await storage.close()
   }
-}
-
-export function placeOf({ data, database }: StoreCommand): string {
-  return database === undefined ? data : 'the database'
 }
 
 /** What a list prints: a line of JSON for each item, or a table for a person. */

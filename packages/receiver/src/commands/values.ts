@@ -4,9 +4,10 @@ import { jsonLine, type Output, type Status } from '../../../../src/cli/output.j
 import { pathFault, reasonOf } from '../../../../src/errors/text-of.js'
 import { catalogueFaults, catalogueFaultText, type EventCatalogue } from '../../../../src/tracking/event-catalogue.js'
 import { countsSummary, type EventNames } from './counts-summary.js'
+import type { Place } from './place.js'
 import { timeText, visibleLine } from './printed-record.js'
-import { follow, readFilters, readingFailure } from './reading-command.js'
-import { ReadingService, type RecordQuery, type Stored } from './reading-service.js'
+import { follow, placeOptions, readFilters, readingFailure, readPlace, withService } from './reading-command.js'
+import type { RecordQuery, Stored } from './reading-service.js'
 
 interface ValuesArguments {
   /** The file of a catalogue with the names of the events. */
@@ -15,6 +16,7 @@ interface ValuesArguments {
   /** The step of a table over time, as the API takes it. */
   readonly step: string | undefined
   readonly follow: boolean
+  readonly place: Place
   readonly json: boolean
 }
 
@@ -29,19 +31,24 @@ services do not have.
   --follow       print the values that arrive from now on, one line each, until Ctrl-C
   --app NAME     only records of this application: of more than 100,000, the newest are counted
   --since TIME   count only from this time on: 30s, 5m, 2h, 7d or a date in ISO 8601
+  --data DIR     without SLUICE_URL: folder of the receiver (default sluice-data)
+  --database URL without SLUICE_URL: PostgreSQL of the receiver
   --json         print one JSON object with the counts; with --follow each record as one line of
                  JSON, as the API gives it; a failure is an object with "ok":false
   --help         print this
 
-The service: SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET.
+The service: SLUICE_URL, SLUICE_API_KEY (or SLUICE_API_KEY_FILE) and SLUICE_BUCKET. Without
+SLUICE_URL it joins the receiver that runs on the folder of --data, or reads that folder where none
+runs.
 
 --follow comes back after a lost connection and a restart of the receiver, and prints each
 record once; its messages go to stderr. Ctrl-C and SIGTERM end it, as does the end of the
 program that reads its output.
 
 Exit status: 0 the counts are printed, or --follow was ended; 1 the receiver cannot be reached
-or refuses, or no record has a value that a filter names; 2 the command line or the configuration is wrong, FILE cannot be read or has faults,
-or the service is not the receiver.
+or refuses, or no record has a value that a filter names; 2 the command line or the configuration
+is wrong, FILE cannot be read or has faults, there is no receiver and no folder of one, or the
+service is not the receiver.
 
 Examples:
   sluice-receiver values --events events.json
@@ -60,6 +67,7 @@ export const values: Command<ValuesArguments> = {
     app: { type: 'string' },
     since: { type: 'string' },
     step: { type: 'string' },
+    ...placeOptions,
   },
   read,
   run,
@@ -81,16 +89,19 @@ function read(line: CommandLine): ValuesArguments | string {
   }
   const filters = readFilters(line)
   if (typeof filters === 'string') return filters
-  return { catalogue: events, filters, step, follow: following, json: flags.has('json') }
+  const place = readPlace(line)
+  if (typeof place === 'string') return place
+  return { catalogue: events, filters, step, follow: following, place, json: flags.has('json') }
 }
 
 async function run(given: ValuesArguments, output: Output): Promise<Status> {
-  const { catalogue, filters, step, json } = given
+  const { catalogue, filters, step, place, json } = given
   const names = catalogue === undefined ? new Map<number, string>() : namesIn(await readFile(catalogue, 'utf8'))
   if (typeof names === 'string') return output.fail(2, `--events: ${catalogue}: ${names}`)
   if (given.follow) {
     return await follow({
       kind: 'values',
+      place,
       query: filters,
       earlier: async (service) => {
         const hint = await service.hint(filters)
@@ -102,15 +113,12 @@ async function run(given: ValuesArguments, output: Output): Promise<Status> {
       output,
     })
   }
-  const service = new ReadingService('values')
-  try {
+  return await withService('values', { place, opens: true }, async (service) => {
     const counts = await service.counts({ ...filters, step })
     const hint = counts.total === 0 ? await service.hint(filters) : undefined
     if (hint !== undefined) return output.fail(1, hint)
     return output.summary(countsSummary(counts, { names, hasSteps: step !== undefined }))
-  } finally {
-    await service.close()
-  }
+  })
 }
 
 function valueRow({ timeStamp, eventId, appName }: Stored<'values'>, names: EventNames): string {

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ProjectStorage } from '../storage/storage.js'
+import { noneSuch } from '../unknown-project.js'
 import { refuse } from './envelope.js'
 
 /**
@@ -12,7 +13,8 @@ export function guard(projects: ProjectStorage, { needsPlan = false }: { readonl
     const id = projectId ?? bucketId ?? bucket ?? ''
     const project = await projects.find(id)
     if (project === undefined) {
-      const message = `there is no ${projectId === undefined ? 'bucket' : 'project'} ${id}`
+      // A key that is bound to projects has been refused before, with their names.
+      const message = noneSuch(projectId === undefined ? 'bucket' : 'project', id, await projects.list())
       return refuse(reply, { status: 404, message })
     }
     if (needsPlan && !project.plan.content) {

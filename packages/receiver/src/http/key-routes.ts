@@ -5,6 +5,7 @@ import { defaultScopes } from '../keys/scopes.js'
 import { pagedSchema } from '../schemas/envelopes.js'
 import { listedKeySchema, madeKeySchema, type NewKeyBody, newKeySchema } from '../schemas/keys.js'
 import type { ProjectStorage, StoredKey } from '../storage/storage.js'
+import { noneSuch } from '../unknown-project.js'
 import { bodyAnswers, ours, refusals } from './answers.js'
 import { outside } from './bounds.js'
 import { refuse } from './envelope.js'
@@ -40,7 +41,11 @@ export function keyRoutes(
         return refuse(reply, outside(boundTo, other === undefined ? 'all projects' : `project ${other}`))
       }
       const unknown = await unknownProject(known, projects)
-      if (unknown !== undefined) return refuse(reply, { status: 404, message: `there is no project ${unknown}` })
+      if (unknown !== undefined) {
+        const visible = (await known.list()).filter((id) => boundTo?.has(id) ?? true)
+        const message = noneSuch('project', unknown, visible)
+        return refuse(reply, { status: 404, message })
+      }
       const { key, stored } = await keys.make({ name, scopes, projects })
       return reply.code(201).send({ ...shownKey(stored), key })
     },

@@ -4,6 +4,7 @@ import { pagedSchema } from '../schemas/envelopes.js'
 import { type Paging, pageOf, pagingSchema } from '../schemas/paging.js'
 import { newProjectSchema, type Plan, planSchema, projectSchema } from '../schemas/projects.js'
 import type { Storage } from '../storage/storage.js'
+import { noneSuch } from '../unknown-project.js'
 import { bodyAnswers, ours, refusals } from './answers.js'
 import { refuse } from './envelope.js'
 
@@ -43,7 +44,11 @@ export function projectRoutes(app: FastifyInstance, { projects }: Storage): void
     },
     handler: async ({ params: { projectId }, body }, reply) => {
       const project = await projects.changePlan(projectId, body)
-      return project ?? refuse(reply, { status: 404, message: `there is no project ${projectId}` })
+      if (project !== undefined) return project
+      return refuse(reply, {
+        status: 404,
+        message: noneSuch('project', projectId, await projects.list()),
+      })
     },
   })
 }

@@ -38,6 +38,25 @@ describe('sluice-receiver logs', () => {
     expect(await messages('--lines', '0')).toEqual([])
   })
 
+  it('prints type and message of an error, with --full its stack, sorted by time and then by arrival', async () => {
+    const stack = 'TypeError: boom\n    at pay (/srv/shop/pay.js:1:2)\n    at run (/srv/shop/run.js:3:4)'
+    const at = (seconds: number) => 1_700_000_000_000 + seconds * 1000
+    await store(receiver, 'logs', [
+      { message: `late {"id":7}\n${stack}`, level: 'error', timeStamp: at(9) },
+      { message: `boom\n${stack}`, level: 'error', timeStamp: at(5) },
+      { message: 'same time, later', timeStamp: at(5) },
+      { message: 'two\nlines\nRangeError: no stack', level: 'error', timeStamp: at(3) },
+    ])
+    const texts = (stdout: string) => stdout.replaceAll(/^\S+ (info |error) shop /gm, '')
+    expect(texts((await run()).stdout)).toBe(
+      'two: RangeError: no stack …\nTypeError: boom …\nsame time, later\nlate {"id":7}: TypeError: boom …\n',
+    )
+    const indented = stack.replaceAll('\n', '\n  ')
+    expect(texts((await run('--full', '--lines', '4')).stdout)).toBe(
+      `two\n  lines\n  RangeError: no stack\nboom\n  ${indented}\nsame time, later\nlate {"id":7}\n  ${indented}\n`,
+    )
+  })
+
   it.runIf(full)('prints with --json the records as the API gives them', async () => {
     await store(receiver, 'logs', [{ message: 'a\u009b\u202e\u061c\nb', eventId: 7 }])
     const { stdout } = await run('--json')
@@ -184,7 +203,9 @@ describe.each([['logs'], ['values']])('sluice %s', (command) => {
     expect(bare.code).toBe(2)
     expect(JSON.parse(bare.stdout)).toEqual({
       ok: false,
-      error: 'there is nowhere to read from: set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET',
+      error: expect.stringMatching(
+        /^no receiver runs on \.\/sluice-data \(there is no such folder: sluice-data\): start one with npx sluice-receiver, or set /,
+      ),
     })
   })
 })

@@ -86,7 +86,7 @@ describe('sluice-receiver mcp', () => {
     expect(await exit).toEqual([2, null])
     expect(await stdout).toBe('')
     expect(await stderr).toMatch(
-      /^sluice-receiver: mcp: no receiver runs on \S+nothing \(.+\): start one with npx sluice-receiver, or set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET\n$/,
+      /^sluice-receiver: mcp: no receiver runs on \S+nothing \(.+\): start one with npx sluice-receiver --data \S+nothing, or set SLUICE_URL, SLUICE_API_KEY and SLUICE_BUCKET\n$/,
     )
     const { child: ended } = await ready('--data', data.path)
     ended.kill('SIGTERM')

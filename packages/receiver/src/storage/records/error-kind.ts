@@ -25,6 +25,12 @@ export function errorKindOf({ level, message }: Readonly<Record<string, unknown>
   return isErrorLevel(level) ? kindOf({ type: null, message: textOf(message), frame: null }) : undefined
 }
 
+/** The line with name and message of the error whose stack a message has; undefined where it has none. */
+export function errorLineOf(message: string): string | undefined {
+  const frames = message.indexOf(beforeFrame)
+  return frames === -1 ? undefined : headOf(linesBefore(message, frames))
+}
+
 /** False for a log that has no kind of error. Costs little, for the record need not be parsed. */
 export function mayHaveError({ level, json }: { readonly level: string; readonly json: string }): boolean {
   return isErrorLevel(level) || json.includes(frameInJson)
@@ -74,12 +80,7 @@ function firstLine(text: string): string {
 
 /** @param frames where the first frame begins */
 function partsOfStack(message: string, frames: number): Parts {
-  const head = headOf(
-    message
-      .slice(Math.max(0, frames - maxCharacters), frames)
-      .split('\n')
-      .slice(-maxLines),
-  )
+  const head = headOf(linesBefore(message, frames))
   const [, named, text, only] =
     /^(?:Uncaught )?(?:([\w$.]+)(?: \[[^\]]*\])?: (.*)|([\w$.]*(?:Error|Exception))$)/.exec(head) ?? []
   const type = named ?? only
@@ -88,6 +89,13 @@ function partsOfStack(message: string, frames: number): Parts {
     message: type === undefined ? head : (text ?? ''),
     frame: ownFrame(message.slice(frames + 1, frames + maxCharacters).split('\n', maxLines)),
   }
+}
+
+function linesBefore(message: string, frames: number): string[] {
+  return message
+    .slice(Math.max(0, frames - maxCharacters), frames)
+    .split('\n')
+    .slice(-maxLines)
 }
 
 const nameOfError = /^(?:Uncaught )?[\w$.]*(?:Error|Exception)\b/

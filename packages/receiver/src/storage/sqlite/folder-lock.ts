@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSqlite } from './database.js'
 
@@ -35,6 +35,22 @@ export function lockFolder(folder: string): () => void {
   }
   return () => {
     rmSync(pidFile, { force: true })
+    database.close()
+  }
+}
+
+/** True while a receiver has the data folder. */
+export function isFolderInUse(folder: string): boolean {
+  const file = join(folder, 'lock.db')
+  if (!existsSync(file)) return false
+  const database = openSqlite(file)
+  try {
+    database.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK')
+    return false
+  } catch (error) {
+    if ((error as { readonly errcode?: number }).errcode !== busy) throw error
+    return true
+  } finally {
     database.close()
   }
 }

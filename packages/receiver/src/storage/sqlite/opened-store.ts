@@ -15,8 +15,9 @@ export async function inStore<Result>(
   if (folder === ':memory:') throw new Error('a store in memory can be reached through its receiver only')
   const path = join(folder, storeFile)
   if (!existsSync(path)) {
-    const words = existsSync(folder) ? 'start a receiver there first' : `there is no such folder: ${folder}`
-    throw new Error(`there is no store in ${folder}: ${words}; --data names the folder of a receiver`)
+    const words = existsSync(folder) ? 'no receiver has run there' : `there is no such folder: ${folder}`
+    const toDo = 'start a receiver with npx sluice-receiver, or name its folder with --data'
+    throw new Error(`there is no store in ${folder}: ${words}; ${toDo}`)
   }
   const database = openSqlite(path)
   try {

@@ -170,7 +170,7 @@ describe('the error of a record', () => {
 
   it('may have no stack', () => {
     const attributes = { 'exception.type': 'TypeError', 'exception.message': 'boom' }
-    expect(messageOf({ body: 'failed', attributes })).toBe('failed\nTypeError: boom')
+    expect(messageOf({ body: 'failed', attributes })).toBe('failed {"exception.type":"TypeError"}\nTypeError: boom')
     expect(messageOf({ body: 'failed', attributes: { 'exception.message': 7 } })).toBe('failed {"exception.message":7}')
   })
 

@@ -103,7 +103,7 @@ function headBefore(text: string, frames: number): string {
 const before =
   /^(?:Uncaught |Unhandled exception\. |Exception in thread "[^"]*" |http: panic serving [^ ]+: (?=runtime error))/
 const typed =
-  /^(?:([\w$.+`*\\/]+(?:::[\w$]+)*|fatal error)(?: \[[^\]]*\])?: (.*)|([\w$.]*(?:Error|Exception)|[\w$]+(?:[.+][\w$]+)+))$/
+  /^(?:([\w$.+`*\\/]+(?:::[\w$]+)*|fatal error)(?: \[[^\]]*\])?: (.*)|([\w$.]*(?:Error|Exception)|[A-Z][\w$]+|[\w$]+(?:[.+][\w$]+)+))$/
 
 /** Type and message by the first line of an error. */
 export function errorOf(head: string): Pick<Stack, 'type' | 'message'> {
@@ -159,7 +159,9 @@ function ownFrameOfPython(line: string): string | undefined {
 /** `main.place(0x1, …)`, and on the next line `	/srv/shop/orders.go:12 +0x1d`. */
 function ownFrameOfGo(lines: string): string | undefined {
   const [, name, path] =
-    /^([^\s(]*(?:\(\*?\w+\)[^\s(]*)?)(?:\(.*\))?\n[ \t]+(\S+\.go):\d+/.exec(lines.replace(/^created by /, '')) ?? []
+    /^([^\s(]*(?:(?<=\.)\(\*?[\w.[\]]+\)[^\s(]*)?)(?:\(.*\))?\n[ \t]+(\S+\.go):\d+/.exec(
+      lines.replace(/^created by /, ''),
+    ) ?? []
   if (name === undefined || name === '' || name === 'panic') return undefined
   const folder = /^(.*\/)?[^/.]*/.exec(name)![0]
   const isForeign =

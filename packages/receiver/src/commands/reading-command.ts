@@ -3,7 +3,7 @@ import { failureWords } from '../../../../src/cli/next-step.js'
 import { type Output, printPaced, type Status } from '../../../../src/cli/output.js'
 import { ApiError } from '../../../../src/content/api-error.js'
 import type { RecordKind } from '../../../../src/records/wire.js'
-import { Following, maxMissed } from './following.js'
+import { Following } from './following.js'
 import { NoReceiverError, ReadingService, type RecordQuery, type Stored } from './reading-service.js'
 import { sinceForms, sinceTime } from './since.js'
 
@@ -53,7 +53,7 @@ export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): P
     signal,
     say: (text) => output.complain(text),
     earlier: () => earlier(service),
-    missed: (after) => service.newest({ ...streamed, after }, maxMissed),
+    missed: (after) => service.following(streamed, after),
   })
   try {
     for await (const records of following.records()) {

@@ -13,7 +13,7 @@ const beyond = 1e20
 
 /**
  * Milliseconds of Unix time for a written time: a number of seconds, milliseconds, micro- or nanoseconds, ISO 8601 with a zone, or a
- * Date. Undefined for anything else, and for a number before 1973.
+ * Date. Undefined for anything else, for a number before 1973, and from the year 5138 on.
  */
 export function timeOf(written: unknown): number | undefined {
   if (typeof written === 'number') {
@@ -23,19 +23,19 @@ export function timeOf(written: unknown): number | undefined {
     return unit === undefined ? undefined : Math.round(written / unit.perMillisecond)
   }
   // `instanceof` could throw for a proxy.
-  if (isDate(written)) return finite(Date.prototype.getTime.call(written))
+  if (isDate(written)) return known(Date.prototype.getTime.call(written))
   // A number of nanoseconds, as `parseJson` gives it.
   if (typeof written === 'string' && /^\d{16,20}$/.test(written)) return timeOf(Number(written))
-  return typeof written === 'string' && iso8601.test(written) ? finite(Date.parse(written)) : undefined
+  return typeof written === 'string' && iso8601.test(written) ? known(Date.parse(written)) : undefined
 }
 
-function finite(milliseconds: number): number | undefined {
-  return Number.isFinite(milliseconds) ? milliseconds : undefined
+function known(milliseconds: number): number | undefined {
+  return isTime(milliseconds) ? milliseconds : undefined
 }
 
-/** True for milliseconds since 1970 that a `Date` can have. */
+/** True for milliseconds since 1970, before the year 5138: readers take larger numbers for microseconds. */
 export function isTime(milliseconds: number): boolean {
-  return Math.abs(milliseconds) <= 8.64e15
+  return Math.abs(milliseconds) < 1e14
 }
 
 /** A zone is required. Formats for people, such as `MM-DD HH:mm`, are ambiguous. */

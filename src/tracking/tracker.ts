@@ -8,7 +8,7 @@ import { isEventId } from './event-catalogue.js'
 
 /** Options of one occurrence of an event. */
 export interface TrackOptions {
-  /** Time of the occurrence: a `Date`, or milliseconds since 1970 that a `Date` can have (independent of `timestampUnit`). @default now */
+  /** Time of the occurrence: a `Date`, or milliseconds since 1970, before the year 5138 (independent of `timestampUnit`). @default now */
   readonly timeStamp?: Date | number | undefined
   /**
    * A key of the application for this occurrence, such as the id of an order: 1 to 200 visible ASCII characters. Occurrences of one event

@@ -78,6 +78,10 @@ const ofPino: Record<string, [line: string, record: object][]> = {
     ['{"level":30,"time":1700000000,"msg":"unixTime"}', record('unixTime', now)],
     ['{"level":30,"timestamp":"2023-11-14T22:13:20.123Z","msg":"renamed"}', record('renamed')],
     ['{"level":30,"msg":"none"}', record('none', now)],
+    [
+      '{"level":30,"time":"9999-12-31T23:59:59Z","msg":"a number that would count as microseconds"}',
+      record('a number that would count as microseconds {"time":"9999-12-31T23:59:59Z"}', now),
+    ],
     ['{"level":30,"time":"noon","msg":"unreadable"}', record('unreadable {"time":"noon"}', now)],
     [
       `{"level":30,${base},"time":"yesterday","msg":"a field called time"}`,

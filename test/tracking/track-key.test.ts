@@ -64,17 +64,19 @@ describe.each(rowsOf(['worker', 'inline'] as const, (mode) => mode === 'inline')
       for (const key of ['', 'a b', 'é', 'a\r\nb', 'k'.repeat(201), 'k'.repeat(300), 7, 8, null]) {
         sluice.track(7, { key: key as string })
       }
+      sluice.track(7, { timeStamp: 1_700_000_000_000_000 })
       const hostile = {
         get key(): string {
           throw new Error('getter')
         },
       }
       for (const options of [null, hostile]) sluice.track(7, options as unknown as TrackOptions)
-      expect(await sluice.close()).toMatchObject({ accepted: 0, invalid: 11 })
+      expect(await sluice.close()).toMatchObject({ accepted: 0, invalid: 12 })
       const rule = 'SLUICE_INVALID_EVENT track: expected key to be 1 to 200 visible ASCII characters, got'
       expect(told.sort()).toEqual(
         [
           'SLUICE_INVALID_EVENT track: expected timeStamp to be a Date or milliseconds since 1970',
+          'SLUICE_INVALID_EVENT track: expected timeStamp to be a Date or milliseconds since 1970, got 1700000000000000',
           `${rule} ""`,
           `${rule} "a b"`,
           `${rule} "${'k'.repeat(100)}…"`,

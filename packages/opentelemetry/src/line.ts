@@ -73,7 +73,10 @@ function isNamed({ instrumentationScope: { name } }: OpenTelemetryRecord): boole
   return name !== '' && name !== 'unknown'
 }
 
-/** OpenTelemetry's attributes of an error, as pino writes an error. They are taken out of the fields. */
+/**
+ * OpenTelemetry's attributes of an error, as pino writes an error. They are taken out of the fields, but for the type of an error without a stack: readers
+ * could not tell it from a second line of the text.
+ */
 function takeException(fields: Map<string, unknown>): object | undefined {
   const take = (key: string): string => {
     const value = fields.get(key)
@@ -84,7 +87,11 @@ function takeException(fields: Map<string, unknown>): object | undefined {
   const type = take('exception.type')
   const message = take('exception.message')
   const stack = take(lineStyle.errorKey)
-  return type + message + stack === '' ? undefined : { type, message, stack }
+  if (type !== '' && stack === '') fields.set('exception.type', type)
+  if (type + message + stack === '') return undefined
+  // The stack of some languages is frames alone.
+  const isHeaded = stack === '' || stack.includes(/[^.:\\]*$/.exec(type)![0])
+  return { type, message, stack: isHeaded ? stack : `${message === '' ? type : `${type}: ${message}`}\n${stack}` }
 }
 
 /** Undefined for a time that was not set. */

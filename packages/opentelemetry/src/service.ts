@@ -27,6 +27,13 @@ export function serviceOf(attributes: Readonly<Record<string, unknown>>): Servic
   )
 }
 
+const serviceAttributes: ReadonlySet<string> = new Set(Object.values(attributesByOption).flat())
+
+/** What a resource says beside the service. */
+export function withoutService(attributes: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !serviceAttributes.has(name)))
+}
+
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '' && !unknownService.test(value)
 }

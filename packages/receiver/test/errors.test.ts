@@ -25,8 +25,8 @@ describe('errors by kind', () => {
     const old = Date.now() - 3 * 3_600_000
     await send({ message: 'old \u0000 \ud800', timeStamp: old, appName: '\ud800', appVersion: 'a\u0000b' })
     await send({ message: 'young', timeStamp: Date.now() })
-    await send({ message: 'late', timeStamp: 1e300 })
-    await send({ message: 'early', timeStamp: -1e300 })
+    await send({ message: 'late', timeStamp: 9.9e13 })
+    await send({ message: 'early', timeStamp: -9.9e13 })
     const messages = async (query: string) =>
       (await errors(query)).body.list.map(({ message }: { message: string }) => message).sort()
     expect(await messages('')).toEqual(['early', 'late', 'old \ufffd', 'young'].sort())

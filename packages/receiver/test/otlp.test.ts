@@ -113,6 +113,97 @@ describe('logs in the protocol of OpenTelemetry', () => {
     })
   })
 
+  it('are stored each time where equal requests have no times, but once with a key', async () => {
+    const { post, stored } = await start()
+    const body = JSON.stringify(request([{ body: { stringValue: 'tick' } }]))
+    for (let attempt = 0; attempt < 2; attempt++) expect((await post(body)).status).toBe(200)
+    expect(await stored()).toHaveLength(2)
+    for (let attempt = 0; attempt < 2; attempt++) await post(body, { 'idempotency-key': 'k1' })
+    await post(body, { 'idempotency-key': 'k2' })
+    expect(await stored()).toHaveLength(4)
+    const observed = JSON.stringify(request([{ observedTimeUnixNano: '1769860800123000000' }]))
+    for (let attempt = 0; attempt < 2; attempt++) await post(observed)
+    expect(await stored()).toHaveLength(5)
+  })
+
+  it('have what resource and scope say beside the service in their context, in both encodings', async () => {
+    const { post, stored } = await start()
+    const text = (key: string, stringValue: string) => ({ key, value: { stringValue } })
+    const attributes = [text('service.name', 'shop'), text('k8s.pod.name', 'shop-1'), text('order', 'of the resource')]
+    const scope = { name: 'checkout', attributes: [text('team', 'web')] }
+    const logRecords = [
+      { body: { stringValue: 'a' }, attributes: [text('order', '17')] },
+      { body: { stringValue: 'b' } },
+    ]
+    await post(JSON.stringify({ resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope, logRecords }] }] }))
+    const own = (key: string, value: string) => [
+      ...field(1, Buffer.from(key)),
+      ...field(2, field(1, Buffer.from(value))),
+    ]
+    const bytes = field(1, [
+      ...field(1, [...field(1, own('service.name', 'shop')), ...field(1, own('k8s.pod.name', 'shop-1'))]),
+      ...field(2, [
+        ...field(1, [...field(1, Buffer.from('checkout')), ...field(3, own('team', 'web'))]),
+        ...field(2, []),
+      ]),
+    ])
+    await post(Buffer.from(bytes), protobuf)
+    const [a, b, binary] = await stored()
+    const context = ({ message }: { message: string }) => JSON.parse(message.slice(message.indexOf('{')))
+    const shared = { 'k8s.pod.name': 'shop-1', team: 'web', scope: 'checkout' }
+    expect([a.appName, context(a)]).toEqual(['shop', { ...shared, order: '17' }])
+    expect([b.appName, context(b)]).toEqual(['shop', { ...shared, order: 'of the resource' }])
+    expect([binary.appName, context(binary)]).toEqual(['shop', shared])
+  })
+
+  it('are kinds of error by their type and place, with and without a stack', async () => {
+    const { post, call } = await start()
+    const log = (body: string, exception: Record<string, string>) => ({
+      severityNumber: 17,
+      body: { stringValue: body },
+      attributes: Object.entries(exception).map(([key, stringValue]) => ({
+        key: `exception.${key}`,
+        value: { stringValue },
+      })),
+    })
+    const go = 'goroutine 7 [running]:\nmain.place(0x1)\n\t/srv/shop/main.go:12 +0x1d'
+    const python =
+      'Traceback (most recent call last):\n  File "/srv/shop/a.py", line 3, in place\n    f()\nshop.Missing: x'
+    await post(
+      JSON.stringify(
+        request([
+          log('checkout failed', { type: 'OrderMissing', message: 'order 17' }),
+          log('checkout failed', { type: 'OrderMissing', message: 'order 18' }),
+          log('checkout failed', { type: 'OrderTwice' }),
+          log('checkout failed', { type: '*errors.errorString', message: 'gone', stacktrace: go }),
+          log('checkout failed', { type: 'Missing', message: 'x', stacktrace: python }),
+        ]),
+      ),
+    )
+    const { list } = (await call('GET', '/api/logs/demo/errors')).body
+    const kinds = list.map(({ type, message, frame, count }: Record<string, unknown>) => [type, message, frame, count])
+    expect(kinds).toHaveLength(4)
+    expect(kinds).toEqual(
+      expect.arrayContaining([
+        ['OrderMissing', 'order <n>', null, 2],
+        ['OrderTwice', '', null, 1],
+        ['*errors.errorString', 'gone', 'main.place (main.go)', 1],
+        ['shop.Missing', 'x', 'place (a.py)', 1],
+      ]),
+    )
+  })
+
+  it.each([
+    ['1769860800', 1769860800000],
+    ['1769860800123', 1769860800123],
+    ['1769860800123456', 1769860800123],
+    ['1769860800123456789', 1769860800123],
+  ])('have the time of %s, whatever its unit is', async (timeUnixNano, timeStamp) => {
+    const { post, stored } = await start()
+    await post(JSON.stringify(request([{ timeUnixNano }])))
+    expect(await stored()).toMatchObject([{ timeStamp }])
+  })
+
   it('keep int64, ids, bytes, nesting and times, in both encodings', async () => {
     const { post, stored } = await start()
     const trace = '5b8efff798038103d269b633813fc60c'
@@ -201,6 +292,12 @@ describe('a request that is none', () => {
       'resourceLogs[0].scopeLogs[0].logRecords[0].timeUnixNano, which must be a whole number',
     ],
     [
+      JSON.stringify(request([{ timeUnixNano: '18446744073709551616' }])),
+      {},
+      400,
+      'timeUnixNano, which must be a number of nanoseconds that 64 bits can hold',
+    ],
+    [
       `{"resourceLogs":[{"resource":{"attributes":[{"key":"a","value":${'{"arrayValue":{"values":['.repeat(20_000)}${']}}'.repeat(20_000)}}]}}]}`,
       {},
       400,
@@ -237,7 +334,7 @@ describe('a request that is none', () => {
     [
       'a name of 1 MB that 4,000 records repeat',
       field(1, field(2, [...field(1, field(1, repeated(1_000_000, [97]))), ...repeated(4000, field(2, []))])),
-      'body must not have more than 16777216 characters when its records are written out',
+      'body must not have more than 33554432 characters when its records are written out',
     ],
     [
       'a record of 10,001 values',

@@ -30,7 +30,7 @@ describe('reading', () => {
     expect(await messages('level=info&limit=2')).toEqual({ total: 3, list: ['line 5', 'line 3'] })
     expect(await messages('eventId=3')).toEqual({ total: 1, list: ['line 3'] })
     expect(await messages('level=error&eventId=3')).toEqual({ total: 0, list: [] })
-    expect(await messages('after=2&limit=2')).toEqual({ total: 5, list: ['line 5', 'line 4'] })
+    expect(await messages('after=2&limit=2')).toEqual({ total: 5, list: ['line 4', 'line 3'] })
     expect(await messages('after=2&before=5&level=info')).toEqual({ total: 3, list: ['line 3'] })
     expect(await messages('after=5')).toEqual({ total: 5, list: [] })
   })

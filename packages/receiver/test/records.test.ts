@@ -58,6 +58,29 @@ describe('POST /logs/{bucketId}', () => {
     expect((await receiver.call('GET', '/api/logs/demo')).body.total).toBe(0)
   })
 
+  it('files times in s, ms, µs and ns, and refuses those that are none', async () => {
+    const ms = Date.parse('2026-01-31T12:00:00.123Z')
+    const times = [ms / 1000, ms, ms * 1000, ms * 1_000_000]
+    for (const timeStamp of times) {
+      expect((await receiver.call('POST', '/logs/demo', { ...log, timeStamp })).status).toBe(201)
+      expect((await receiver.call('POST', '/value_tracking/demo', { ...value, timeStamp })).status).toBe(201)
+    }
+    const range = 'since=2026-01-31T12:00:00Z&until=2026-01-31T12:00:01Z'
+    const { body } = await receiver.call('GET', `/api/logs/demo?${range}`)
+    expect(body.list.map(({ timeStamp }: { timeStamp: number }) => timeStamp).reverse()).toEqual(times)
+    expect((await receiver.call('GET', `/api/values/demo?${range}`)).body.total).toBe(4)
+    expect((await receiver.call('GET', '/api/logs/demo/counts')).body.lastSeen).toEqual({
+      info: '2026-01-31T12:00:00.123Z',
+    })
+    for (const timeStamp of [1e20, -1e20, 1e300]) {
+      const refused = await receiver.call('POST', '/logs/demo', { ...log, timeStamp })
+      expect([refused.status, refused.body.validationErrors[0].message]).toEqual([
+        400,
+        'timeStamp must be a Unix time in s, ms, µs or ns, which its size tells: the API does not name the unit',
+      ])
+    }
+  })
+
   it.each([
     ['', 'body'],
     ['{"timeStamp":', 'body'],

@@ -65,7 +65,7 @@ export interface RecordBounds {
   readonly limit?: number | undefined
   /** Only records with a smaller id: the page after the one that ends with this id. */
   readonly before?: number | undefined
-  /** Only records with a larger id: those that have arrived since. */
+  /** Only records with a larger id: without `before` those that follow it, newest first. The next page is after the id of the first of them. */
   readonly after?: number | undefined
 }
 

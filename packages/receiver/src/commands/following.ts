@@ -15,13 +15,11 @@ export interface FollowingPlan<Kind extends RecordKind> {
   readonly say: (text: string) => void
   /** Reads the records from before the stream, oldest first. */
   readonly earlier: () => Promise<readonly Stored<Kind>[]>
-  /** Reads the newest records with an id after this, {@link maxMissed} at most, oldest first. */
-  readonly missed: (after: number) => Promise<readonly Stored<Kind>[]>
+  /** Reads the records with an id after this, oldest first, page by page. */
+  readonly missed: (after: number) => AsyncIterable<readonly Stored<Kind>[]>
   readonly clock?: Clock
 }
 
-/** Most records that are read at once because the stream has left them out. */
-export const maxMissed = 100_000
 /** The time between two attempts at a stream. */
 const retryMs = 1000
 /** The receiver sends a comment every 15 s. A stream that is silent for longer has lost its connection. */
@@ -129,16 +127,14 @@ export class Following<Kind extends RecordKind> {
 
   /** The records that came faster than this reader has read. */
   async *#catchUp(): AsyncGenerator<readonly Stored<Kind>[]> {
-    const { kind, say, missed } = this.#plan
-    const found = await missed(this.#newest)
-    if (found.length >= maxMissed)
-      say(`${kind} came faster than they were read: of those that were missed, the newest ${maxMissed} are shown`)
-    const records = found.filter(({ id }) => !this.#shown.has(id))
-    for (const { id } of records) {
-      this.#shown.add(id)
-      this.#newest = Math.max(this.#newest, id)
+    for await (const found of this.#plan.missed(this.#newest)) {
+      const records = found.filter(({ id }) => !this.#shown.has(id))
+      for (const { id } of records) {
+        this.#shown.add(id)
+        this.#newest = Math.max(this.#newest, id)
+      }
+      yield records
     }
-    yield records
   }
 }
 

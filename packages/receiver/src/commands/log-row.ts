@@ -1,7 +1,7 @@
 import { styleText } from 'node:util'
 import { type Severity, severityOfName } from '../../../../src/records/level.js'
 import type { LogRecord } from '../../../../src/records/wire.js'
-import { errorLineOf } from '../storage/records/error-kind.js'
+import { stackIn } from '../storage/records/error-stack.js'
 import { timeText, visibleLine, visibleLines } from './printed-record.js'
 
 const colours: Readonly<Partial<Record<Severity, 'dim' | 'green' | 'yellow' | 'red'>>> = {
@@ -28,6 +28,12 @@ export function logRow(
   const text = String(message)
   const shown = full ? visibleLines(text) : visibleLine(summaryOf(text))
   return `${head} ${styleText('cyan', visibleLine(String(appName)))} ${shown}\n`
+}
+
+/** Type and message of the error whose stack a message has. */
+function errorLineOf(message: string): string | undefined {
+  const stack = stackIn(message)
+  return stack && [stack.type, stack.message].filter((part) => part !== null && part !== '').join(': ')
 }
 
 /** The first line of a message, with that of its error behind it. What it leaves out stays as further lines. */

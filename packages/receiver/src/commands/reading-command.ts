@@ -4,7 +4,7 @@ import { type Output, printPaced, type Status } from '../../../../src/cli/output
 import { ApiError } from '../../../../src/content/api-error.js'
 import type { RecordKind } from '../../../../src/records/wire.js'
 import { OptionError, readSome } from '../options/read-options.js'
-import { Following, maxMissed } from './following.js'
+import { Following } from './following.js'
 import type { Place } from './place.js'
 import { NoReceiverError, ReadingService, type RecordQuery, type Stored } from './reading-service.js'
 import { NoneRunsError, readingTarget } from './reading-target.js'
@@ -89,7 +89,7 @@ export async function follow<Kind extends RecordKind>(plan: FollowPlan<Kind>): P
         signal,
         say: (text) => output.complain(text),
         earlier: () => earlier(service),
-        missed: (after) => service.newest({ ...streamed, after }, maxMissed),
+        missed: (after) => service.following(streamed, after),
       })
       for await (const records of following.records()) {
         const text = records.filter(matches).map(rowOf).join('')

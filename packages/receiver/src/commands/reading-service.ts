@@ -17,6 +17,9 @@ import type { RecordPage, Stored } from '../client/stored-record.js'
 
 export type { Stored }
 
+/** Most records in one answer. */
+const maxPage = 1000
+
 /** A question to the reading API. */
 export type RecordQuery = LogFilter & Steps & RecordBounds
 
@@ -71,6 +74,19 @@ export class ReadingService<Kind extends RecordKind> {
     const read = (bounds: RecordBounds) => this.#page({ ...query, ...bounds })
     for await (const page of pagesOf<Stored<Kind>>(read, most)) for (const record of page) found.push(record)
     return found.reverse()
+  }
+
+  /**
+   * The records that match and follow an id, oldest first, page by page.
+   *
+   * @throws as {@link newest}
+   */
+  async *following(query: RecordQuery, after: number): AsyncGenerator<readonly Stored<Kind>[]> {
+    for (let from: number | undefined = after; from !== undefined; ) {
+      const { page }: { page: RecordPage<Stored<Kind>> } = await this.#page({ ...query, after: from, limit: maxPage })
+      yield page.list.toReversed()
+      from = page.next ?? (page.list.length < maxPage ? undefined : page.list[0]!.id)
+    }
   }
 
   /**

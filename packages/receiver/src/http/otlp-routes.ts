@@ -13,6 +13,7 @@ import type { NewRecord } from '../storage/record-storage.js'
 import type { Storage } from '../storage/storage.js'
 import { answerFailure, complaints } from './failures.js'
 import { guard } from './guards.js'
+import { idempotencyHeader, idempotencyKey } from './idempotency.js'
 import { BodyError } from './json-body.js'
 import { excess } from './rate-limits.js'
 
@@ -20,8 +21,8 @@ import { excess } from './rate-limits.js'
 const maxBodyBytes = 4_194_304
 /** Most records in a request where no rate limit says how many. */
 const maxRecords = 10_000
-/** A request can have one long name and many records that each repeat it. */
-const maxTextLength = 16_777_216
+/** A request can have one long name, or many attributes of its resource, and many records that each repeat them. */
+const maxTextLength = 33_554_432
 /** Others are served after this time. */
 const longestTurnMs = 5
 /** Requests whose content lies in memory at a time. The others wait as they came. */
@@ -39,7 +40,7 @@ interface OtlpParams {
 
 /**
  * Route beyond the API: takes logs as OpenTelemetry's protocol sends them over HTTP, in JSON and in protobuf, plain and in gzip. A request
- * that comes again, byte by byte, within 24 hours is stored once.
+ * that comes again within 24 hours is stored once: with the same `idempotency-key`, or byte by byte, if one of its records has a time.
  */
 export async function otlpRoutes(
   app: FastifyInstance,
@@ -78,35 +79,47 @@ export async function otlpRoutes(
         const count = scopes.reduce((sum, scope) => sum + scope.count, 0)
         const message = excess(limit, { request, reply, records: count })
         if (message !== undefined) return message
-        return { name: createHash('sha256').update(bytes).digest('hex'), mapped: await mapped(scopes) }
+        return { bytes, ...(await mapped(scopes)) }
       })
       if (typeof read === 'string') {
         return encoded(request, reply.code(429)).send({ code: resourceExhausted, message: read })
       }
+      const key = idempotencyKey(request)
+      const hash = createHash('sha256')
+      // Two equal requests without times may tell of two events.
+      const name = key ?? (read.hasTime ? hash.update(read.bytes).digest('hex') : undefined)
       await Promise.all(
-        read.mapped.map((record, index) =>
-          records.append({ kind: 'logs', bucket, idempotencyKey: `otlp-${read.name}-${index}`, record }),
-        ),
+        read.mapped.map((record, index) => {
+          const attempt = name === undefined ? undefined : `otlp-${name}-${index}`
+          return records.append({ kind: 'logs', bucket, idempotencyKey: attempt, record })
+        }),
       )
+      if (key !== undefined) reply.header(idempotencyHeader, key)
       return encoded(request, reply).send({})
     },
   })
 }
 
 /** Maps the records of a request, and lets others be served meanwhile. @throws {OtlpError} for a record that is none, or too much text in all */
-async function mapped(scopes: readonly ReceivedScope[]): Promise<NewRecord['record'][]> {
+async function mapped(scopes: readonly ReceivedScope[]) {
   const all: NewRecord['record'][] = []
+  let hasTime = false
   const text = new Bound(maxTextLength, 'characters when its records are written out')
   let turnMs = performance.now()
   for (const log of logsOf(scopes)) {
     const { record, length } = logRecordOf(log)
+    hasTime ||= isSet(log.hrTime) || isSet(log.hrTimeObserved)
     text.take(length)
     all.push(record as unknown as NewRecord['record'])
     if (performance.now() - turnMs < longestTurnMs) continue
     await setImmediate()
     turnMs = performance.now()
   }
-  return all
+  return { mapped: all, hasTime }
+}
+
+function isSet([seconds, nanoseconds]: readonly [number, number]): boolean {
+  return seconds !== 0 || nanoseconds !== 0
 }
 
 /** Sends an answer in the encoding of its request: an empty one for success, a `google.rpc.Status` for a refusal. */

@@ -60,7 +60,7 @@ export function readingRoutes(
       Type.Object({
         totalIsAtLeast: Type.Optional(Type.Literal(true, { description: 'Counting has stopped: there may be more' })),
         incomplete: Type.Optional(
-          Type.Literal(true, { description: 'The search took long and was cut: it goes on with before=next' }),
+          Type.Literal(true, { description: 'The search took long and was cut: it goes on from next' }),
         ),
         hint: Type.Optional(
           Type.String({ description: 'A value of a filter that no record has, and those that occur' }),

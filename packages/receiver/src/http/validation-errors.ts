@@ -56,6 +56,8 @@ function validationError({
     }
     case 'const':
       return { name, attemptedValue: data ?? null, message: `${name} must be ${JSON.stringify(params.allowedValue)}` }
+    case 'exclusiveMinimum':
+    case 'exclusiveMaximum':
     case 'pattern':
     case 'format':
       return { name, attemptedValue: data ?? null, message: `${name} must be ${parentSchema.description ?? message}` }

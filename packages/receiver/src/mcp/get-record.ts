@@ -60,43 +60,20 @@ async function olderThan(
   return pageOf(await ask(`/api/logs/${bucket}${query}`)).list
 }
 
-/**
- * The next records, newest first. The API reads from the newest down, so it is asked for the ids behind the record, in spans that grow: ids have
- * gaps of any width.
- */
-async function newerThan(record: LogRecord, { around, receiver }: Around): Promise<readonly LogRecord[]> {
-  const limit = readAround * around
-  const read = async (ids: Between) => {
-    const page = pageOf(
-      await receiver.ask(`/api/logs/${receiver.bucket}${queryOf({ ...sameOrigin(record), ...ids, limit })}`),
-    )
-    return { ...page, isWhole: page.next === undefined && page.list.length < limit }
-  }
-  /** A page that is cut lacks the nearest ones. */
-  const readIn = async (ids: Between & { readonly before: number }): Promise<readonly LogRecord[]> => {
-    const { after, before } = ids
-    const { list, isWhole } = await read(ids)
-    if (isWhole || before - after <= 2) return list
-    const middle = Math.ceil((after + before) / 2)
-    const nearer = await readIn({ after, before: middle })
-    return nearer.length >= around ? nearer : [...(await readIn({ after: middle - 1, before })), ...nearer]
-  }
-  const all = await read({ after: record.id })
-  if (all.isWhole) return all.list.slice(-around)
-  const newest = all.list[0]?.id ?? all.next!
+/** The next records, newest first. */
+async function newerThan(
+  record: LogRecord,
+  { around, receiver: { ask, bucket } }: Around,
+): Promise<readonly LogRecord[]> {
   let found: readonly LogRecord[] = []
-  let after = record.id
-  for (let span = limit; found.length < around && after < newest; span *= growth) {
-    found = [...(await readIn({ after, before: Math.min(after + span, newest) + 1 })), ...found]
-    after += span
+  let after: number | undefined = record.id
+  while (after !== undefined && found.length < around) {
+    const query = queryOf({ ...sameOrigin(record), after, limit: around })
+    const page: ReturnType<typeof pageOf> = pageOf(await ask(`/api/logs/${bucket}${query}`))
+    found = [...page.list, ...found]
+    after = page.next
   }
   return found.slice(-around)
-}
-
-/** Ids, both left out. */
-interface Between {
-  readonly after: number
-  readonly before?: number
 }
 
 interface Neighbours {
@@ -133,6 +110,3 @@ const maxMessageBytes = 4096
 const maxAroundBytes = 150
 /** For the two lines above the neighbours. */
 const headingBytes = 120
-/** So many times the records that are wanted are read at once. */
-const readAround = 20
-const growth = 16

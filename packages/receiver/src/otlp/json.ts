@@ -2,6 +2,7 @@ import {
   type Attributes,
   type Bound,
   boundOfRecord,
+  latestTime,
   type Nanoseconds,
   OtlpError,
   type ReceivedLog,
@@ -39,18 +40,23 @@ function readRequest(body: unknown, bounds: RequestBounds): readonly ReceivedSco
     const scopes = listAt(scopeLogs, `${path}.scopeLogs`)
     bounds.scopes.take(scopes.length)
     return scopes.map((ofScope, at) => {
-      const read = scopeAt(ofScope, `${path}.scopeLogs[${at}]`)
+      const read = scopeAt(ofScope, { path: `${path}.scopeLogs[${at}]`, values })
       bounds.records.take(read.count)
       return { resource: attributes, ...read }
     })
   })
 }
 
-function scopeAt(value: unknown, path: string): Omit<ReceivedScope, 'resource'> {
+function scopeAt(
+  value: unknown,
+  { path, values }: { path: string; values: ValueReader },
+): Omit<ReceivedScope, 'resource'> {
   const { scope, logRecords } = objectAt(value, path)
+  const { name, attributes } = objectAt(scope, `${path}.scope`)
   const records = listAt(logRecords, `${path}.logRecords`)
   return {
-    scope: textAt(objectAt(scope, `${path}.scope`).name, `${path}.scope.name`),
+    scope: textAt(name, `${path}.scope.name`),
+    attributes: values.attributesAt(attributes, `${path}.scope.attributes`),
     count: records.length,
     records: logsAt(records, `${path}.logRecords`),
   }
@@ -133,9 +139,10 @@ function doubleAt(value: unknown, path: string): number {
 function timeAt(value: unknown, path: string): Nanoseconds {
   if (value == null) return 0n
   const written = typeof value === 'number' && Number.isInteger(value) ? value : textAt(value, path)
-  if (typeof written === 'number') return written < 0 ? 0n : BigInt(written)
-  if (!/^\d{0,20}$/.test(written)) throw expected('a whole number of nanoseconds', path)
-  return BigInt(written)
+  if (typeof written === 'string' && !/^\d{0,20}$/.test(written)) throw expected('a whole number of nanoseconds', path)
+  const time = BigInt(written)
+  if (time > latestTime) throw expected('a number of nanoseconds that 64 bits can hold', path)
+  return time < 0n ? 0n : time
 }
 
 function severityAt(value: unknown, path: string): number {

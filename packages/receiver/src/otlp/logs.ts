@@ -1,4 +1,5 @@
 import type { OpenTelemetryRecord } from '../../../opentelemetry/src/record.js'
+import { withoutService } from '../../../opentelemetry/src/service.js'
 
 /** Attributes by name, with the values of JSON. An int64 that a number cannot hold is a text, as in OTLP's JSON. */
 export type Attributes = Record<string, unknown>
@@ -24,6 +25,8 @@ export interface ReceivedLog {
 export interface ReceivedScope {
   readonly resource: Attributes
   readonly scope: string
+  /** Those of the scope. */
+  readonly attributes: Attributes
   /** Their number. */
   readonly count: number
   /** Reads each record when it is asked for: all at once may need much memory. @throws {OtlpError} for a record that is none */
@@ -84,9 +87,13 @@ export class OtlpError extends Error {
   }
 }
 
-/** The records of a request, in its order. @throws {OtlpError} for a record that is none */
+/** Largest time of the protocol, in the year 2554. */
+export const latestTime: Nanoseconds = 2n ** 64n - 1n
+
+/** The records of a request, in its order. What resource and scope say beside the service is said of each record. @throws {OtlpError} for a record that is none */
 export function* logsOf(scopes: readonly ReceivedScope[]): Generator<OpenTelemetryRecord> {
-  for (const { resource, scope, records } of scopes) {
+  for (const { resource, scope, attributes: ofScope, records } of scopes) {
+    const shared = { ...withoutService(resource), ...ofScope }
     for (const { time, observedTime, severityNumber, severityText, body, attributes, eventName, ...ids } of records) {
       yield {
         resource: { attributes: resource },
@@ -96,7 +103,8 @@ export function* logsOf(scopes: readonly ReceivedScope[]): Generator<OpenTelemet
         severityNumber,
         severityText,
         body,
-        attributes,
+        // Its own come first, for readers look at a limited number.
+        attributes: { ...attributes, ...shared, ...attributes },
         eventName: eventName || undefined,
         spanContext: spanContext(ids),
       }
@@ -105,8 +113,17 @@ export function* logsOf(scopes: readonly ReceivedScope[]): Generator<OpenTelemet
 }
 
 /** OpenTelemetry's time: seconds, and nanoseconds. */
-function hrTime(time: Nanoseconds): [number, number] {
+function hrTime(written: Nanoseconds): [number, number] {
+  const time = inNanoseconds(written)
   return [Number(time / nanosecondsPerSecond), Number(time % nanosecondsPerSecond)]
+}
+
+/** Some senders write another unit. No log is from before 1973, so that the size of a time tells its unit. */
+function inNanoseconds(time: Nanoseconds): Nanoseconds {
+  if (time >= 10n ** 17n) return time
+  if (time >= 10n ** 14n) return time * 1000n
+  if (time >= 10n ** 11n) return time * 1_000_000n
+  return time >= 10n ** 8n ? time * nanosecondsPerSecond : time
 }
 
 const nanosecondsPerSecond = 1_000_000_000n

@@ -145,18 +145,20 @@ function readResourceLogs(reader: CheckedReader, bounds: RequestBounds): Receive
 
 function readScopeLogs(reader: CheckedReader, { records }: RequestBounds): Omit<ReceivedScope, 'resource'> {
   let scope = ''
+  const attributes: Attributes = {}
   const messages: Uint8Array[] = []
   reader.fields((field) => {
     if (field === 1) {
       reader.fields((ofScope) => {
         if (ofScope === 1) scope = reader.text()
+        else if (ofScope === 3) readAttribute(reader, attributes)
       })
     } else if (field === 2) {
       records.take(1)
       messages.push(reader.message())
     }
   })
-  return { scope, count: messages.length, records: logsAt(messages) }
+  return { scope, attributes, count: messages.length, records: logsAt(messages) }
 }
 
 function* logsAt(messages: readonly Uint8Array[]): Generator<ReceivedLog> {

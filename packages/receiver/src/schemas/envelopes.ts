@@ -54,7 +54,7 @@ export function pagedSchema<Item extends TSchema>(item: Item) {
     next: Type.Optional(
       Type.Integer({
         description:
-          'Start of the next page. Only present when the limit of 8 MiB, or of time for a search, cut the page short.',
+          'Start of the next page: its from, its after where this page had after alone, else its before. Only present when the limit of 8 MiB, or of time for a search, cut the page short.',
       }),
     ),
   })
@@ -63,7 +63,7 @@ export interface Paged<T> {
   readonly total: number
   readonly list: readonly T[]
   /**
-   * Where the next page starts: the `from` for content, the `before` for records. Only present when the limit of size, or of time for a search, cut the page short.
+   * Where the next page starts: the `from` for content; for records the `after` of a page that had `after` alone, else the `before`. Only present when the limit of size, or of time for a search, cut the page short.
    */
   readonly next?: number
 }

@@ -7,7 +7,9 @@ const textOrNull = (description: string) => Type.Union([Type.String(), Type.Null
 const errorSchema = Type.Object({
   id: Type.String({ description: 'The same for the same type, message and frame, on every receiver' }),
   type: textOrNull('Class of the error; null for a log without a stack'),
-  message: Type.String({ description: 'First line, with placeholders for numbers, times, ids and addresses' }),
+  message: Type.String({
+    description: 'First line, with placeholders for quoted texts, numbers, times, ids and addresses',
+  }),
   frame: textOrNull('First frame of the application, without its line; null where there is none'),
   count: Type.Integer(),
   firstSeen: Type.String({ ...utcTimeSchema, description: 'Time of the first of all records that are kept' }),

@@ -66,7 +66,13 @@ export const recordQuerySchema = Type.Object(
     before: Type.Optional(
       Type.Integer({ ...wholeNumber, description: 'Only records with a smaller id: the next page' }),
     ),
-    after: Type.Optional(Type.Integer({ ...wholeNumber, description: 'Only records with a larger id' })),
+    after: Type.Optional(
+      Type.Integer({
+        ...wholeNumber,
+        description:
+          'Only records with a larger id. Without before, those that follow it: the next page is after the largest id of this one',
+      }),
+    ),
     ...recordFilterSchema,
   },
   { additionalProperties: false, title: 'query' },

@@ -1,11 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { LogRecord, ValueRecord } from 'sluice'
+import { timesBelow } from '../storage/records/record-times.js'
 import { utcTimeSchema } from './time.js'
+
+const timeStampSchema = Type.Number({
+  exclusiveMinimum: -timesBelow,
+  exclusiveMaximum: timesBelow,
+  description: 'a Unix time in s, ms, µs or ns, which its size tells: the API does not name the unit',
+})
 
 /** Body of `POST /logs/{bucketId}`. */
 export const logRecordSchema = Type.Object(
   {
-    timeStamp: Type.Number({ description: 'Unix time of the line; the API does not say in which unit' }),
+    timeStamp: timeStampSchema,
     level: Type.String(),
     message: Type.String(),
     appName: Type.String({ description: 'Service name' }),
@@ -22,7 +29,7 @@ export const logRecordSchema = Type.Object(
 /** Body of `POST /value_tracking/{bucketId}`. The API's document does not name the required fields; a record is useless without these. */
 export const valueRecordSchema = Type.Object(
   {
-    timeStamp: Type.Number(),
+    timeStamp: timeStampSchema,
     eventId: Type.Number(),
     appName: Type.String(),
     env: Type.Optional(Type.String()),

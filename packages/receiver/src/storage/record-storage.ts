@@ -67,7 +67,7 @@ export interface RecordQuery extends RecordFilter {
   readonly limit: number
   /** Only records with a smaller id: the next page. */
   readonly before?: number | undefined
-  /** Only records with a larger id. */
+  /** Only records with a larger id: without `before`, those that follow it. */
   readonly after?: number | undefined
   /** After this time, in ms, the search is cut and has what it has found. @default it looks at all records */
   readonly patienceMs?: number | undefined

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { seeded } from '../../../../test/support/seeded.js'
 import type { ErrorQuery, ErrorSummary, NewRecord, StoredRecord } from '../../dist/storage/record-storage.js'
 import { errorKindOf } from '../../dist/storage/records/error-kind.js'
@@ -154,6 +155,36 @@ onEachStore((store) => {
     await store.append([failed('young', '1.2', 21), failed('youngest', '1.2', 22)])
     expect(await news()).toEqual(['youngest'])
   })
+
+  it('lets the kinds of an application go that came least recently, and keeps those of others, application and environment', async () => {
+    const bucket = store.bucket()
+    const letters = (number: number) => [...String(number)].map((digit) => 'abcdefghij'[Number(digit)]).join('')
+    const failed = (message: string, fields: object = {}) =>
+      newRecord('logs', { bucket, level: 'error', message, env: 'prod', ...fields })
+    const errors = async (query: Partial<ErrorQuery> = {}) =>
+      (await store.other.records.errors({ bucket, limit: 1000, nowMs: endMs, ...query })).list
+    await store.append([failed('old', { appName: 'mail' }), failed('old')])
+    // On PostgreSQL each writer has room of its own.
+    const flood = full ? 12_000 : 1500
+    const group = 375
+    for (let from = 0; from < flood; from += group) {
+      // Comes again and again, so that it never goes.
+      await store.append(times(10, () => failed('steady')))
+      await store.append(times(group, (number) => failed(`stranger ${letters(from + number)}`)))
+    }
+    await store.append([failed('TypeError: new\n    at f (/srv/src/a.js:1:1)', { level: 'fatal' })])
+    const shop = await errors({ appName: 'shop', env: 'prod' })
+    const messages = shop.map(({ message }) => message)
+    expect(messages).toEqual(expect.arrayContaining(['new', 'steady', 'errors of further kinds']))
+    expect(messages).not.toContain('old')
+    expect(shop.find(({ id }) => id === 'other')).toMatchObject({ apps: ['shop'], type: null, frame: null })
+    expect(shop.find(({ message }) => message === 'steady')!.count).toBe((10 * flood) / group)
+    for (const each of shop) expect(each.steps.reduce((sum, step) => sum + step)).toBe(each.count)
+    const whole = await store.one.records.errors({ bucket, limit: 1, nowMs: endMs, appName: 'shop' })
+    expect(whole.total).toBeLessThan(flood)
+    expect((await errors({ appName: 'mail' })).map(({ message }) => message)).toEqual(['old'])
+    expect(await errors({ env: 'staging' })).toEqual([])
+  }, 60_000)
 
   it('knows no errors of an empty bucket', async () => {
     const found = await store.one.records.errors({ bucket: store.bucket(), limit: 10, nowMs: endMs })

@@ -81,10 +81,11 @@ export function facetsOf(records: readonly StoredRecord[]): Facets {
   }
 }
 
-/** Small times are in seconds. */
-export function timeOf({ timeStamp }: StoredRecord): number {
+/** The size of a time tells its unit: s, ms, µs or ns. */
+export function timeOf({ timeStamp }: Readonly<Record<string, unknown>>): number {
   const time = Number(timeStamp)
-  return Math.abs(time) < 1e11 ? time * 1000 : time
+  const inUnits = [time * 1000, time, time / 1000, time / 1_000_000]
+  return inUnits.find((ms) => Math.abs(ms) < 1e14)!
 }
 
 /** A level is written in small or capital letters, or with one capital letter. */

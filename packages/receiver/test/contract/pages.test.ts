@@ -48,9 +48,50 @@ onEachStore((store) => {
       expect(await read({ before: newer, limit: 100 })).toEqual(ids(all.slice(11)))
       expect(await read({ after: older, limit: 100 })).toEqual(ids(all.slice(0, 30)))
       expect(await read({ before: newer, after: older, limit: 100 })).toEqual(ids(all.slice(11, 30)))
-      expect(await read({ after: older, limit: 5 })).toEqual(ids(all.slice(0, 5)))
+      expect(await read({ after: older, limit: 5 })).toEqual(ids(all.slice(25, 30)))
       expect(await read({ before: older, after: newer, limit: 100 })).toEqual([])
     }
+  })
+
+  it.each([
+    ['all', {}, 1],
+    ['those of a level', { levels: ['warn'] }, 2],
+    ['those with a word that few have', { text: 'rare' }, 100],
+    ['those of a time', { since: 1_700_000_000_300 }, 2],
+  ])('reads on from where it stopped, without a gap: %s', async (_, filter, each) => {
+    const bucket = store.bucket()
+    const count = 600
+    const written = times(count, (number) =>
+      newRecord('logs', {
+        bucket,
+        message: number % 100 === 1 ? 'rare' : 'usual',
+        level: number % 2 === 1 ? 'warn' : 'info',
+        timeStamp: 1_700_000_000_000 + (number % 2) * 600,
+      }),
+    )
+    await store.append(written)
+    const found: number[] = []
+    for (let after = 0; ; ) {
+      const page = { ...lane(bucket), ...filter, after, limit: 7, patienceMs: 0 }
+      const { list, next } = await store.other.records.read(page)
+      const ids = list.map(({ id }) => id)
+      expect(ids).toEqual(ids.toSorted((a, b) => b - a))
+      found.push(...ids.toReversed())
+      if (next === undefined && list.length < 7) break
+      after = next ?? ids[0]!
+    }
+    const all = await readAll(store.one.records, { ...lane(bucket), ...filter })
+    expect(all).toHaveLength(count / each)
+    expect(found).toEqual(all.map(({ id }) => id).reverse())
+  })
+
+  it('reads on behind a page that large records have cut', async () => {
+    const bucket = store.bucket()
+    await store.append(times(12, () => newRecord('logs', { bucket, message: 'x'.repeat(1_000_000) })))
+    const all = (await readAll(store.one.records, lane(bucket))).map(({ id }) => id).reverse()
+    const { list, next } = await store.other.records.read({ ...lane(bucket), after: 0, limit: 100 })
+    expect(list.map(({ id }) => id).reverse()).toEqual(all.slice(0, list.length))
+    expect([list.length, next]).toEqual([8, all[7]])
   })
 
   it('counts all matches on every page, and says where it stopped counting', async () => {

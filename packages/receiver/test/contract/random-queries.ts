@@ -1,4 +1,5 @@
 import type { NewRecord, StoredRecord } from '../../dist/storage/record-storage.js'
+import { timeOf } from './oracle.js'
 import { randomRecord } from './random-records.js'
 
 type Random = () => number
@@ -235,13 +236,9 @@ function errorQuery(): RandomQuery {
 function timeQuery(random: Random): RandomQuery {
   const iso = oneOf(random, ['2024-04-01T00:30:00Z', '2024-04-01T00:00Z', '2024-03-31', '2024-04-01T01:10:11.5Z'])
   const ms = Date.parse(iso)
-  const timeOf = ({ record }: KnownLog) => {
-    const time = Number(record.timeStamp)
-    return Math.abs(time) < 1e11 ? time * 1000 : time
-  }
   return random() < 0.5
-    ? { written: `since:${iso}`, means: (log) => timeOf(log) >= ms }
-    : { written: `until:${iso}`, means: (log) => timeOf(log) < ms }
+    ? { written: `since:${iso}`, means: ({ record }) => timeOf(record) >= ms }
+    : { written: `until:${iso}`, means: ({ record }) => timeOf(record) < ms }
 }
 
 /** What the oracle knows about a record. */

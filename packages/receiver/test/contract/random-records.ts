@@ -126,8 +126,9 @@ function randomTime(random: Random): number {
   if (kind < 0.7) return usual
   if (kind < 0.85) return Math.floor(usual / 1000)
   if (kind < 0.9) return usual + 0.5
+  if (kind < 0.93) return usual * 1000
   if (kind < 0.95) return -usual
-  return oneOf(random, [0, -1, 1e16, -1e16, 253_402_300_799_999, Math.floor(startMs / 60_000) * 60_000])
+  return oneOf(random, [0, -1, 1e16, -1e16, usual * 1e6, 253_402_300_799_999, Math.floor(startMs / 60_000) * 60_000])
 }
 
 /** Begin or end of a range of time: within the years that are counted, not at their ends. */

@@ -13,12 +13,11 @@ function receiver(ids: readonly number[], { newest, looks }: { readonly newest: 
   vi.stubGlobal('fetch', async (path: string) => {
     const asked = new URLSearchParams(path.slice(path.indexOf('?')))
     const [limit, after] = [Number(asked.get('limit')), Number(asked.get('after'))]
-    const last = Math.min(Number(asked.get('before') ?? newest + 1) - 1, newest)
-    const first = Math.max(after + 1, last - looks + 1)
-    const found = ids.filter((id) => id >= first && id <= last).toSorted((a, b) => b - a)
+    const last = Math.min(after + looks, newest)
+    const found = ids.filter((id) => id > after && id <= last)
     const list = found.slice(0, limit).map((id) => ({ id, timeStamp: id, message: '' }))
-    const cut = first > after + 1 && found.length < limit ? { incomplete: true, next: first } : {}
-    return Response.json({ total: list.length, list, ...cut })
+    const cut = last < newest && found.length < limit ? { incomplete: true, next: last } : {}
+    return Response.json({ total: list.length, list: list.toReversed(), ...cut })
   })
 }
 

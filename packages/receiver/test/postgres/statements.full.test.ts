@@ -65,6 +65,7 @@ describe.skipIf(!postgresInstalled)(withPostgres('the statements of the store'),
   })
 
   it('each have one bucket, but for those that forget by time', () => {
+    expect([...statements].some((sql) => sql.startsWith('DELETE FROM sluice_errors'))).toBe(true)
     const table = `sluice_(?:${divided.join('|')})\\b`
     const used = [...statements].filter(
       (sql) =>
@@ -113,6 +114,7 @@ async function useAll(url: string, statements: ReadonlySet<string>): Promise<voi
     for (const filter of [
       {},
       { before: 1 },
+      { after: 1 },
       { since: 1 },
       { appName: 'none' },
       { notText: 'four' },
@@ -131,7 +133,10 @@ async function useAll(url: string, statements: ReadonlySet<string>): Promise<voi
   await records.receiptsAround(Date.now())
   // The index is asked where the newest records have been looked at.
   const large = { kind: 'logs', bucket: 'large' } as const
-  await Promise.all(times(20_001, () => records.append(newRecord('logs', large))))
+  // An application has too many kinds of error.
+  const letters = (number: number) => [...String(number)].map((digit) => 'abcdefghij'[Number(digit)]).join('')
+  const failed = (number: number) => newRecord('logs', { ...large, level: 'error', message: letters(number) })
+  await Promise.all(times(20_001, (number) => records.append(failed(number % 9001))))
   await records.read({ ...large, limit: 1, text: 'none' })
   await projects.add('shop')
   await projects.changePlan('shop', { content: true })

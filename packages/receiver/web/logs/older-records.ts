@@ -53,39 +53,21 @@ async function newestBefore({ bucket, signal }: Search, before: number): Promise
   return list[0]
 }
 
-/**
- * Finds the records of a filter that come next after an id, oldest first. The receiver reads from the newest on, and ids have gaps of any width: the
- * search halves the range of ids until it has neither too few nor more than a page.
- */
+/** Finds the records of a filter that come next after an id, oldest first. */
 export async function findNewer({
   after,
   ...search
 }: Search & { readonly after: number }): Promise<readonly LogRecord[]> {
   const { filter, enough } = search
   const limit = 2 * enough
-  let { list, next } = await readPage(search, { limit, after })
-  // Before `low` there are too few, before `high` more than a page.
-  let [low, high] = [after, after]
-  if (list.length === limit || next !== undefined) {
-    // A search that was cut may have found nothing yet.
-    high = (list[0]?.id ?? next!) + 1
-    list = []
+  const found: LogRecord[] = []
+  let from: number | undefined = after
+  for (let page = 0; page < maxPages && from !== undefined && found.length < enough; page++) {
+    const { list, next }: RecordPage<LogRecord> = await readPage(search, { limit, after: from })
+    found.push(...list.toReversed().filter((record) => filter.matches(record)))
+    from = next ?? (list.length < limit ? undefined : list[0]!.id)
   }
-  while (high - low > 1) {
-    const before = Math.floor((low + high) / 2)
-    const page = await readPage(search, { limit, after, before })
-    if (page.list.length === limit || page.next !== undefined) {
-      high = before
-      continue
-    }
-    list = page.list
-    if (list.length >= enough) break
-    low = before
-  }
-  return list
-    .filter((record) => filter.matches(record))
-    .slice(-enough)
-    .reverse()
+  return found.slice(0, enough)
 }
 
 async function readPage(

@@ -1,9 +1,16 @@
 import { fitting } from '../page-bytes.js'
 import type { CountQuery, Facets, RecordCounts, RecordFilter, RecordPage, RecordQuery } from '../record-storage.js'
-import { countedField, type FieldCondition, fieldConditions, needsWords } from '../records/field-conditions.js'
+import {
+  countedField,
+  type FieldCondition,
+  fieldConditions,
+  isNextPage,
+  needsWords,
+} from '../records/field-conditions.js'
 import { candidates, type KnownNames, namedConditions } from '../records/known-values.js'
-import { maxFacetBytes, maxTotal } from '../records/limits.js'
+import { maxFacetBytes, maxTotal, nextWindow } from '../records/limits.js'
 import { maxNameLength, maxNames } from '../records/named-fields.js'
+import { patienceOf } from '../records/patience.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
 import { type Sql, sql } from '../sql.js'
@@ -30,16 +37,15 @@ export class RecordReader {
     const known = await this.#knownTotal(query)
     // One search finds the first page and counts.
     const searched = known === undefined && isFirst ? Math.max(limit, maxTotal + 1) : limit
-    const { found: matching, rest } = await this.#newest(query, {
-      ids: { first: after + 1, last: before - 1 },
-      limit: searched,
-      enough: limit,
-    })
+    const isNext = isNextPage(query)
+    const { found: matching, rest } = isNext
+      ? await this.#next(query, after)
+      : await this.#newest(query, { ids: { first: after + 1, last: before - 1 }, limit: searched, enough: limit })
     const found = matching.slice(0, limit)
     const page = fitting(found)
     const list = (await this.#rows(query, page)).map(storedRecord)
     if (rest !== undefined && found.length < limit && page.length === found.length) {
-      return { total: found.length, totalIsAtLeast: true, list, next: rest + 1, incomplete: true }
+      return { total: found.length, totalIsAtLeast: true, list, next: isNext ? rest : rest + 1, incomplete: true }
     }
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
     if (!isFirst) return { ...(known ?? (await this.#total(query, found.length))), list, ...next }
@@ -62,6 +68,29 @@ export class RecordReader {
 
   async #newest(filter: RecordFilter, search: SelectionLimits): Promise<Selected> {
     return this.#selection.newest(await this.#withLevels(filter), search)
+  }
+
+  /** The records that follow an id, in their order, and the id from which to go on where the search was cut. */
+  async #next(query: RecordQuery, begin: number): Promise<Selected> {
+    const { bucket, kind, limit } = query
+    const patience = patienceOf(query.patienceMs)
+    const found: Found[] = []
+    let after = begin
+    for (let size = limit; ; size = nextWindow(size)) {
+      const [place] = await this.#ask<{ id: number }>(
+        sql`SELECT id FROM sluice_records WHERE bucket = ${bucket} AND kind = ${kind} AND id > ${after}::bigint
+          ORDER BY id LIMIT 1 OFFSET ${size - 1}`,
+      )
+      const ids = { first: after + 1, last: place?.id ?? Number.MAX_SAFE_INTEGER }
+      const part = await this.#newest(query, { ids, limit: size })
+      // The newest of a window that was cut are not the next.
+      if (part.rest !== undefined) return { found, rest: after }
+      found.push(...part.found.reverse())
+      if (found.length >= limit) return { found: found.slice(0, limit) }
+      if (place === undefined) return { found }
+      after = place.id
+      if (patience?.isOver() === true) return { found, rest: after }
+    }
   }
 
   /** Levels that are left out, as those that remain: the index of terms finds records by what they have. */

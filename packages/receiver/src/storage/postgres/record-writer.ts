@@ -7,6 +7,7 @@ import type { Repeated } from '../repeated-attempts.js'
 import { addAttempts, storedKey } from './attempts.js'
 import { CountedErrors } from './counted-errors.js'
 import { anyValue, CountedNames } from './counted-names.js'
+import { leaveCrowd } from './crowded-errors.js'
 import { dayOf, msOfId } from './record-ids.js'
 import { countedName, termsOf } from './record-terms.js'
 
@@ -110,7 +111,7 @@ export class RecordWriter {
       [totalOf(lane.rows), ...this.#tallies.counts(lane.rows)].map((count) => ({ lane, ...count })),
     )
     const names = lanes.flatMap((lane) => this.#names.tally(lane).map((name) => ({ lane, ...name })))
-    const errors = lanes.flatMap((lane) => this.#errors.tally(lane).map((error) => ({ lane, ...error })))
+    const errors = lanes.flatMap((lane) => this.#errors.tally(lane, writer).map((error) => ({ lane, ...error })))
     const kinds = errors.flatMap(({ lane, texts }) => (texts === undefined ? [] : [{ lane, texts }]))
     const steps = errors.flatMap(({ lane, number, steps }) => steps.map((step) => ({ lane, number, ...step })))
     const spans = lanes.flatMap((lane) => spansOf(counts.filter((count) => count.lane === lane)))
@@ -168,6 +169,12 @@ export class RecordWriter {
       ]),
     ]
     await client.query({ name: 'add-records', text: addRecords, values })
+    for (const lane of lanes) {
+      for (const crowd of this.#errors.crowds(lane, writer)) {
+        const left = await leaveCrowd(client, { bucket, day: dayOfLane({ lane }), writer }, crowd)
+        this.#errors.left(lane, { writer, ...left })
+      }
+    }
   }
 }
 

@@ -7,13 +7,23 @@ import type { Labels } from './written-records.js'
 /** Stands for the logs of every kind, with an error or without: it tells which versions there are. */
 export const anyKind = ''
 
-/** Kinds that one lane can have. Further ones are counted together. */
-export const maxKinds = 10_000
-/** Combinations of kind, application, environment and version that one lane can have. Further ones are counted together. */
+/** Kinds that one application can have in a lane, as many as an answer lists. With more, those that came least recently are counted as one. */
+export const maxKinds = 1000
+/** Combinations of kind, application, environment and version that one lane can have. With more, those that came least recently go. */
 export const maxErrors = 100_000
+/** So many go at once: to find them takes a look at all. */
+export const goneAtOnce = { kinds: 100, errors: 1000 } as const
 
-/** Stands for the kinds that find no room. No hash is so short. */
+/** Stands for the kinds that had to go, by application and environment. No hash is so short. */
 export const otherKinds: ErrorKind = { id: 'other', type: null, message: 'errors of further kinds', frame: null }
+
+/** What the records of an error are counted by when it goes; undefined for an error that is forgotten. */
+export function otherOf({ kind, app, env }: ErrorNames): ErrorNames | undefined {
+  if (kind === anyKind) return undefined
+  // The applications themselves are too many.
+  const of = kind === otherKinds.id ? { app: '', env: '' } : { app, env }
+  return { kind: otherKinds.id, ...of, version: '' }
+}
 
 /** A longer name, as JSON, is cut. */
 const maxName = 200

@@ -32,6 +32,11 @@ export function needsWords({ text, notText, query }: RecordFilter): boolean {
   return text !== undefined || notText !== undefined || query !== undefined
 }
 
+/** True for the records that follow an id. All other pages are read from their newest record on. */
+export function isNextPage({ before, after }: RecordQuery): boolean {
+  return after !== undefined && before === undefined
+}
+
 /** True for the newest records of a lane, whatever they are: stores find them, and their total, at once. */
 export function isNewestPage({ before, after, ...filter }: RecordQuery): boolean {
   const others = [before, after, filter.since, filter.until]

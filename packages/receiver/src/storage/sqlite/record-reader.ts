@@ -9,8 +9,8 @@ import type {
   RecordPage,
   RecordQuery,
 } from '../record-storage.js'
-import { fieldConditions, needsWords } from '../records/field-conditions.js'
-import { maxFacetBytes, maxTotal } from '../records/limits.js'
+import { fieldConditions, isNextPage, needsWords } from '../records/field-conditions.js'
+import { maxFacetBytes, maxTotal, nextWindow } from '../records/limits.js'
 import { type Patience, patienceOf } from '../records/patience.js'
 import { facetsOf } from '../records/record-facets.js'
 import { type StoredRow, storedRecord } from '../records/stored-record.js'
@@ -61,9 +61,10 @@ export class RecordReader {
   read(query: RecordQuery): RecordPage {
     const lane = this.#lane(query)
     const patience = patienceOf(query.patienceMs)
-    const { found, rest } = this.#newest(query, { lane, patience })
+    const isNext = isNextPage(query)
+    const { found, rest } = isNext ? this.#next(query, { lane, patience }) : this.#newest(query, { lane, patience })
     const page = fitting(found)
-    const list = this.#rows(page).map(storedRecord)
+    const list = this.#rows(isNext ? page.toReversed() : page).map(storedRecord)
     if (page.length === found.length && rest !== undefined) {
       return { total: found.length, totalIsAtLeast: true, list, next: rest, incomplete: true }
     }
@@ -140,6 +141,28 @@ export class RecordReader {
       if (found.length >= limit) break
     }
     return { found }
+  }
+
+  /** The records that follow an id, in their order, and the id from which to go on where the search was cut. */
+  #next(
+    query: RecordQuery,
+    { lane, patience }: { readonly lane: number; readonly patience: Patience | undefined },
+  ): { readonly found: Found[]; readonly rest?: number } {
+    const { limit } = query
+    const place = this.#database.prepare(
+      'SELECT id FROM records INDEXED BY records_by_lane WHERE lane = ? AND id > ? ORDER BY id LIMIT 1 OFFSET ?',
+    )
+    const found: Found[] = []
+    let after = query.after!
+    for (let size = limit; ; size = nextWindow(size)) {
+      const last = (place.get(lane, after, size - 1) as { id: number } | undefined)?.id
+      const before = last === undefined ? undefined : last + 1
+      found.push(...this.#newest({ ...query, after, before, limit: size }, { lane }).found.reverse())
+      if (found.length >= limit) return { found: found.slice(0, limit) }
+      if (last === undefined) return { found }
+      after = last
+      if (patience?.isOver() === true) return { found, rest: after }
+    }
   }
 
   #first(source: Source, limit: number): Found[] {

@@ -246,7 +246,7 @@ function timeQuery(random: Random): RandomQuery {
 
 /** What the oracle knows about a record. */
 export function knownLog(record: StoredRecord, context: Context | undefined): KnownLog {
-  const plain = String(record.message).normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  const plain = readText(String(record.message), context).normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const fields = new Map<string, unknown[]>()
   let left = 64
   const add = (path: string, value: unknown): void => {
@@ -261,6 +261,20 @@ export function knownLog(record: StoredRecord, context: Context | undefined): Kn
   }
   for (const [key, value] of Object.entries(context ?? {})) add(key, value)
   return { record, words: ` ${(plain.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []).join(' ')} `, fields }
+}
+
+/** What a person reads in a message: the names and values of its context, without the signs of JSON. */
+function readText(message: string, context: Context | undefined): string {
+  if (context === undefined) return message
+  const read = (value: unknown): string => {
+    if (Array.isArray(value)) return value.map(read).join(' ')
+    if (typeof value !== 'object' || value === null) return String(value)
+    return Object.entries(value)
+      .map(([key, each]) => `${key} ${read(each)}`)
+      .join(' ')
+  }
+  const [text, stack] = message.split(JSON.stringify(context))
+  return `${text} ${read(context)} ${stack}`
 }
 
 function isShort(value: unknown): boolean {

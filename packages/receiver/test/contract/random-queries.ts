@@ -146,7 +146,7 @@ function ownQuery(random: Random): RandomQuery {
   if (kind < 0.5 && /^[\w.]+$/.test(value)) {
     return { written: `${name}:${value}*`, means: ({ record }) => String(record[field] ?? '').startsWith(value) }
   }
-  return { written: `${name}:${quoted(value)}`, means: ({ record }) => record[field] === value }
+  return compared(random, { name, value: quoted(value), means: ({ record }) => record[field] === value })
 }
 
 function levelQuery(random: Random): RandomQuery {
@@ -165,10 +165,23 @@ function levelQuery(random: Random): RandomQuery {
   const ways = (name: string) => [name, name.toUpperCase(), name[0]!.toUpperCase() + name.slice(1)]
   const level = oneOf(random, names)
   if (random() < 0.5)
-    return { written: `level:${level}`, means: ({ record }) => ways(level).includes(String(record.level)) }
+    return compared(random, {
+      name: 'level',
+      value: level,
+      means: ({ record }) => ways(level).includes(String(record.level)),
+    })
   const [operator, holds] = oneOf(random, comparisons)
   const found = names.filter((name) => holds(ranks[name]!, ranks[level]!)).flatMap(ways)
   return { written: `level${operator}${level}`, means: ({ record }) => found.includes(String(record.level)) }
+}
+
+/** A value with one of the signs for it, or the one for every other value. */
+function compared(
+  random: Random,
+  { name, value, means }: { name: string; value: string; means: RandomQuery['means'] },
+): RandomQuery {
+  const sign = oneOf(random, [':', ':', '=', '!='])
+  return { written: `${name}${sign}${value}`, means: (log) => means(log) === (sign !== '!=') }
 }
 
 const comparisons = [
@@ -209,7 +222,7 @@ function contextQuery(random: Random): RandomQuery {
   }
   const value = oneOf(random, [...texts, ...numbers.map(String), 'null'])
   const means = (log: KnownLog) => values(log).some((each) => isShort(each) && String(each) === value)
-  return { written: `${nameOf(path)}:${quoted(value)}`, means }
+  return compared(random, { name: nameOf(path), value: quoted(value), means })
 }
 
 function numberQuery(random: Random): RandomQuery {

@@ -73,8 +73,8 @@ export function readingRoutes(
         if (isNewestPage(query)) return records.read(query)
         return searches.answer({ request, reply }, async (signal) => {
           const found = await records.read(query, signal)
-          const isWhole = before === undefined && after === undefined && found.incomplete !== true
-          const hint = isWhole && found.list.length === 0 ? await hintFor(query, { records, signal }) : undefined
+          const isFirst = before === undefined && after === undefined
+          const hint = isFirst && found.list.length === 0 ? await hintFor(query, { records, signal }) : undefined
           return hint === undefined ? found : { ...found, hint }
         })
       },

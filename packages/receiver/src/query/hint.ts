@@ -11,7 +11,7 @@ import { contextName, quoted } from './written-query.js'
 /** So many conditions of a query are looked at. */
 const maxConditions = 10
 /** The names and values that occur are those of so many of the newest records. */
-const sample = { fields: 1000, values: 10_000 }
+const sample = { fields: 500, values: 10_000 }
 /** A look at one condition ends after this time, in ms. */
 const patienceMs = 300
 /** At most this number of known names is shown, each as long as this, and so much of the name that nobody has. */
@@ -115,9 +115,9 @@ async function fieldAdvice(
   }
   const known = mostFrequent(counts)
   const nearest = nearestField(path, known)
-  const asText = text === undefined ? '' : quoted(`${path}:${text}`)
-  const others = asText === '' || asText.length > maxShown ? '' : `; to find the text, write ${asText}`
-  return `${advice(known.map(contextName), nearest)}${others}`
+  const words = advice(known.map(contextName), nearest)
+  const isText = nearest === undefined && text !== undefined && path.length + text.length <= maxShown
+  return isText ? `${words}; to find the text, write ${quoted(`${path}:${text}`)}` : words
 }
 
 /** The name itself where it is a part of a field, then the most similar field, then one with a part that is similar or begins so. */

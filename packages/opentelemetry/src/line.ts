@@ -25,10 +25,12 @@ export function lineOf(record: OpenTelemetryRecord, arrivedAt: number): Line {
   const fields = fieldsOf(record, level)
   const exception = takeException(fields)
   if (exception !== undefined) fields.set(lineStyle.errorKey, exception)
+  const isOfFields = isPlainObject(record.body)
+  if (isOfFields) addBody(fields, record.body)
   const number = (severity + 1) * 10
   const isPinos = pinoLevels[severity] === level
   const time = millisecondsOf(record.hrTime) ?? millisecondsOf(record.hrTimeObserved) ?? arrivedAt
-  const body = record.body === undefined ? '""' : jsonOf(record.body)
+  const body = record.body === undefined || isOfFields ? '""' : jsonOf(record.body)
   const head = `{"level":${isPinos ? number : jsonOf(level)},"time":${writtenTime(time)},"":${body}`
   const rest = jsonOf(fields)
   return { text: rest === '{}' ? `${head}}` : `${head},${rest.slice(1)}`, level: number }
@@ -66,6 +68,23 @@ function fieldsOf(record: OpenTelemetryRecord, level: string): Map<string, unkno
   }
   for (const [key, value] of Object.entries(about)) if (!fields.has(key)) fields.set(key, value)
   return fields
+}
+
+/** The fields of a body join the others: a record has one object. Those whose names are taken, or stand for the message, are within `body`. */
+function addBody(fields: Map<string, unknown>, body: object): void {
+  const isTaken = (key: string) => key === lineStyle.messageKey || fields.get(key) !== undefined
+  const [taken, free] = [new Map<string, unknown>(), new Map<string, unknown>()]
+  for (const key of Object.keys(body)) (isTaken(key) ? taken : free).set(key, readOrReason(body, key))
+  for (const [key, value] of free) fields.set(key, value)
+  let name = 'body'
+  while (isTaken(name)) name = `body.${name}`
+  if (taken.size > 0) fields.set(name, taken)
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
 }
 
 /** False for the name that the SDK gives to a logger without one. */

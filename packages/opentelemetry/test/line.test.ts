@@ -92,8 +92,34 @@ describe('the message of a record', () => {
       '',
       '[Uint8Array, 3 bytes]',
       '12',
-      '{"a":1,"self":"[circular]"}',
+      '{"a":1,"self":{"a":1,"self":"[circular]"}}',
     ])
+  })
+
+  it('is one object with the attributes and the scope where its body is an object, and loses no field', () => {
+    const bodyOf = (body: unknown, attributes = {}) =>
+      JSON.parse(messageOf({ body, attributes, instrumentationScope: { name: 'checkout' } }))
+    expect(bodyOf({ order: { id: 7 }, list: ['a'] })).toEqual({ order: { id: 7 }, list: ['a'], scope: 'checkout' })
+    expect(bodyOf({ scope: 'mine', a: 1, '': 'x', level: 'loud', time: 5 }, { a: 2, body: 3 })).toEqual({
+      a: 2,
+      scope: 'checkout',
+      level: 'loud',
+      time: 5,
+      body: 3,
+      'body.body': { scope: 'mine', a: 1, '': 'x' },
+    })
+    const attributes = { 'exception.message': 'boom' }
+    expect(
+      messageOf({
+        body: {
+          a: 1,
+          get b(): never {
+            throw new Error('no')
+          },
+        },
+        attributes,
+      }),
+    ).toBe('boom {"a":1,"b":"[unreadable: no]"}\nError: boom')
   })
 
   it('has the attributes behind it, of any type', () => {
@@ -207,7 +233,7 @@ describe('what redaction hides', () => {
     )
     expect(fields).toMatchObject({
       eventId: 7,
-      message: '{"password":"*","note":"to *"} {"password":"*","trace_id":"*","span_id":"s"}\nError: no *',
+      message: 'no * {"password":"*","trace_id":"*","span_id":"s","note":"to *","body":{"password":"*"}}\nError: no *',
     })
     expect(redacted).toBe(true)
   })

@@ -204,6 +204,20 @@ describe('logs in the protocol of OpenTelemetry', () => {
     expect(await stored()).toMatchObject([{ timeStamp }])
   })
 
+  it('are found by the fields of a body beside a scope', async () => {
+    const { post, call } = await start()
+    const body = { kvlistValue: { values: [{ key: 'orderId', value: { intValue: '17' } }] } }
+    const records = [{ body, attributes: [{ key: 'step', value: { stringValue: 'pay' } }] }]
+    const logs = { resourceLogs: [{ scopeLogs: [{ scope: { name: 'checkout' }, logRecords: records }] }] }
+    expect((await post(JSON.stringify(logs))).status).toBe(200)
+    for (const q of ['orderId:17', 'orderId>16 scope:checkout step:pay']) {
+      const { list } = (await call('GET', `/api/logs/demo?q=${encodeURIComponent(q)}`)).body
+      expect(list.map(({ message }: { message: string }) => message)).toEqual([
+        '{"step":"pay","scope":"checkout","orderId":17}',
+      ])
+    }
+  })
+
   it('keep int64, ids, bytes, nesting and times, in both encodings', async () => {
     const { post, stored } = await start()
     const trace = '5b8efff798038103d269b633813fc60c'

@@ -172,7 +172,9 @@ describe('reading', () => {
     )
     expect(await hint('appName=shop&machineName=m')).toBe('no record of bucket demo has machineName m')
     expect(await hint('level=info,wran')).toBe(undefined)
-    expect(await hint('level=wran,info&text=nothing')).toBe('no record of bucket demo has level wran; known: info')
+    expect(await hint('level=wran,info&text=nothing')).toBe(
+      'no record of bucket demo has level wran; known: info; did you mean warn?',
+    )
     expect(await hint('eventId=5')).toBe('no record of bucket demo has eventId 5')
     for (const query of ['appName=shop&text=nothing', 'appName=shp&before=9', 'minLevel=error', 'notLevel=info']) {
       expect(await hint(query)).toBe(undefined)

@@ -8,6 +8,8 @@ export interface LogErrors {
   readonly from: string
   /** Length of a step in milliseconds. */
   readonly stepMs: number
+  /** Where there are none: a field, level or other value of the question that no record has, with those that occur and the nearest. */
+  readonly hint?: string
 }
 
 /** One kind of error: the logs with the same type, message and frame. Numbers are of the time that was asked for. */

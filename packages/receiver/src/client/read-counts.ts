@@ -8,9 +8,10 @@ import type { RecordCounts } from './record-counts.js'
  * @throws {ApiError} where the answer has none
  */
 export function countsIn(answer: Readonly<Record<string, unknown>>, asked: Asked): RecordCounts {
-  const { total, totals, lastSeen, list = [], others = 0, countedSince = '' } = answer
+  const { total, totals, lastSeen, list = [], others = 0, countedSince = '', hint = '' } = answer
   const areComplete = typeof total === 'number' && hasOnly(totals, 'number') && hasOnly(lastSeen, 'string')
-  const areRead = areComplete && typeof others === 'number' && typeof countedSince === 'string'
+  const areRead =
+    areComplete && typeof others === 'number' && typeof countedSince === 'string' && typeof hint === 'string'
   if (areRead && Array.isArray(list) && list.every(isStep)) return answer as object as RecordCounts
   throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'counts' })
 }

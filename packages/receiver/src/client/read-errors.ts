@@ -8,8 +8,9 @@ import type { LogErrors } from './log-errors.js'
  * @throws {ApiError} where the answer has none
  */
 export function errorsIn(answer: Readonly<Record<string, unknown>>, asked: Asked): LogErrors {
-  const { total, list, from, stepMs } = answer
-  const isRead = typeof total === 'number' && typeof from === 'string' && typeof stepMs === 'number'
+  const { total, list, from, stepMs, hint = '' } = answer
+  const isRead =
+    typeof total === 'number' && typeof from === 'string' && typeof stepMs === 'number' && typeof hint === 'string'
   if (isRead && Array.isArray(list) && list.every(isError)) return answer as object as LogErrors
   throw unreadable({ status: 200, correlationId: undefined }, { asked, expected: 'errors' })
 }

@@ -16,6 +16,8 @@ export interface RecordCounts {
   readonly others?: number
   /** Where counting was cut: records before this time are not in the counts. ISO 8601 UTC. */
   readonly countedSince?: string
+  /** Where there are none: a field, level or other value of the question that no record has, with those that occur and the nearest. */
+  readonly hint?: string
 }
 
 /** The counts of one step. */

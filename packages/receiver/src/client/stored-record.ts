@@ -30,6 +30,6 @@ export interface RecordPage<Stored> {
   readonly next?: number
   /** True where the search took long and was cut: records before `next` were not looked at. */
   readonly incomplete?: true
-  /** A value of the query that no record has, with those that occur. */
+  /** Where there are none: a field, level or other value of the question that no record has, with those that occur and the nearest. */
   readonly hint?: string
 }

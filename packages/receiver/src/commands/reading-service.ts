@@ -6,7 +6,6 @@ import { loadUndici } from '../../../../src/http/load-undici.js'
 import type { Environment } from '../../../../src/options/environment.js'
 import { resolve } from '../../../../src/options/resolve.js'
 import { reportMisspelt } from '../../../../src/process/configure.js'
-import { levelNames } from '../../../../src/records/level.js'
 import type { RecordKind } from '../../../../src/records/wire.js'
 import { countsIn } from '../client/read-counts.js'
 import { type LogFilter, queryOf, type RecordBounds, type Steps } from '../client/reading-query.js'
@@ -90,14 +89,12 @@ export class ReadingService<Kind extends RecordKind> {
   }
 
   /**
-   * The receiver's hint where a filter names a value that no record has. A level that common loggers have is no mistake: nothing may have gone
-   * wrong yet.
+   * The receiver's hint where no record has what a filter names.
    *
    * @throws as {@link newest}
    */
-  async hint({ level, ...query }: RecordQuery): Promise<string | undefined> {
-    const strange = [level ?? []].flat().filter((name) => !levelNames.includes(name))
-    const { page } = await this.#page({ ...query, level: strange.length === 0 ? undefined : strange, limit: 1 })
+  async hint(query: RecordQuery): Promise<string | undefined> {
+    const { page } = await this.#page({ ...query, limit: 1 })
     return page.hint
   }
 

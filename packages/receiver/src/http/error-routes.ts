@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { hintFor } from '../query/hint.js'
 import { type ErrorsAnswer, type ErrorsQueryString, errorsQuerySchema, errorsSchema } from '../schemas/errors.js'
 import { timeOf } from '../schemas/record-queries.js'
 import type { ErrorList } from '../storage/record-storage.js'
@@ -33,7 +34,10 @@ export function errorRoutes(
           limit,
           nowMs,
         }
-        return answerOf(await records.errors(query, signal))
+        const found = await records.errors(query, signal)
+        const filter = { kind: 'logs', bucket: query.bucket, appName, env } as const
+        const hint = found.total === 0 ? await hintFor(filter, { records, signal }) : undefined
+        return { ...answerOf(found), ...(hint === undefined ? {} : { hint }) }
       }),
   })
 }

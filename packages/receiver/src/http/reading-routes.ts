@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance } from 'fastify'
-import { nearestName } from '../../../../src/options/nearest-name.js'
+import { hintFor } from '../query/hint.js'
 import {
   type CountsAnswer,
   type CountsQueryString,
@@ -9,7 +9,7 @@ import {
   countsSchema,
 } from '../schemas/counts.js'
 import { msOf } from '../schemas/duration.js'
-import { pagedSchema } from '../schemas/envelopes.js'
+import { hintSchema, pagedSchema } from '../schemas/envelopes.js'
 import { facetsSchema } from '../schemas/facets.js'
 import {
   type FacetQueryString,
@@ -19,7 +19,7 @@ import {
   recordQuerySchema,
 } from '../schemas/record-queries.js'
 import { storedRecordSchemas } from '../schemas/records.js'
-import type { RecordCounts, RecordKind, UnknownValue } from '../storage/record-storage.js'
+import type { RecordCounts, RecordKind } from '../storage/record-storage.js'
 import { isNewestPage } from '../storage/records/field-conditions.js'
 import { earliestMs } from '../storage/records/record-times.js'
 import type { Storage } from '../storage/storage.js'
@@ -33,8 +33,6 @@ const defaultLimit = 100
 const maxFacetRecords = 10_000
 /** A page is cut when its search has taken this long. */
 const patienceMs = 300
-/** Longest part of a value in a hint. */
-const maxShown = 200
 
 const ofBucketSchema = Type.Object({ bucket: Type.String() }, { additionalProperties: false, title: 'query' })
 const accountSchema = Type.Object({
@@ -62,9 +60,7 @@ export function readingRoutes(
         incomplete: Type.Optional(
           Type.Literal(true, { description: 'The search took long and was cut: it goes on from next' }),
         ),
-        hint: Type.Optional(
-          Type.String({ description: 'A value of a filter that no record has, and those that occur' }),
-        ),
+        hint: hintSchema,
       }),
     ])
     app.get<{ Params: { bucketId: string }; Querystring: RecordQueryString }>(url, {
@@ -76,8 +72,10 @@ export function readingRoutes(
         const query = { ...filterOf({ kind, bucket }, filters), limit, before, after, patienceMs }
         if (isNewestPage(query)) return records.read(query)
         return searches.answer({ request, reply }, async (signal) => {
-          const { unknown, ...found } = await records.read(query, signal)
-          return unknown === undefined ? found : { ...found, hint: hintOf(bucket, unknown) }
+          const found = await records.read(query, signal)
+          const isFirst = before === undefined && after === undefined
+          const hint = isFirst && found.list.length === 0 ? await hintFor(query, { records, signal }) : undefined
+          return hint === undefined ? found : { ...found, hint }
         })
       },
     })
@@ -93,7 +91,8 @@ export function readingRoutes(
           const stepMs = step === undefined ? undefined : msOf(step)
           const query = { ...filterOf({ kind, bucket: request.params.bucketId }, filters), stepMs }
           const found = await records.counts(query, signal)
-          if (found.tooManySteps === undefined) return answerOf(found, { by: countedBy[kind], stepMs })
+          const hint = found.total === 0 ? await hintFor(query, { records, signal }) : undefined
+          if (found.tooManySteps === undefined) return answerOf(found, { by: countedBy[kind], stepMs, hint })
           const message = `step gives ${found.tooManySteps} steps with records, more than 10000: take a longer step or a shorter time`
           return reply.code(400).send(invalid(request, [{ name: 'step', attemptedValue: step, message }]))
         }),
@@ -123,16 +122,9 @@ export function readingRoutes(
   })
 }
 
-function hintOf(bucket: string, { field, value, known }: UnknownValue): string {
-  const hint = `no record of bucket ${bucket} has ${field} ${String(value).slice(0, maxShown)}`
-  if (known.length === 0) return hint
-  const nearest = nearestName(String(value), known)
-  return `${hint}; known: ${known.join(', ')}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`
-}
-
 function answerOf(
   { total, values, steps, countedSinceMs }: RecordCounts,
-  { by, stepMs }: { readonly by: string; readonly stepMs: number | undefined },
+  { by, stepMs, hint }: { readonly by: string; readonly stepMs: number | undefined; readonly hint: string | undefined },
 ): CountsAnswer {
   const others = values.reduce((rest, { records }) => rest - records, total)
   const list = steps.map(({ atMs, counts }) => ({ time: isoOf(atMs), counts: Object.fromEntries(counts) }))
@@ -144,6 +136,7 @@ function answerOf(
     ...(stepMs === undefined ? {} : { stepMs, list }),
     ...(others === 0 ? {} : { others }),
     ...(countedSinceMs === undefined ? {} : { countedSince: isoOf(countedSinceMs) }),
+    ...(hint === undefined ? {} : { hint }),
   }
 }
 

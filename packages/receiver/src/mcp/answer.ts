@@ -55,7 +55,7 @@ export function listed<Item>(
     readonly from: number
     readonly limit: number
     lineOf(item: Item): string
-    readonly notes?: readonly string[]
+    readonly notes?: readonly (string | undefined)[]
   },
 ): string {
   let at = from

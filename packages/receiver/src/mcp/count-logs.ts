@@ -4,6 +4,7 @@ import { Answer } from './answer.js'
 import { countsOf, countsText, gapsOf, pairsOf, stepsBefore } from './counted.js'
 import { parameters, queryOf } from './parameters.js'
 import { named } from './quoted-data.js'
+import { hintLine } from './record-line.js'
 import { type Body, type Receiver, tool } from './tool.js'
 
 const description = `Count log records by level, app, env, version or host, with the time of the last one of each; with step also over time, newest first.
@@ -63,7 +64,7 @@ export function answerOf(
 ): string {
   const { total, totals, lastSeen, list } = counts
   const answer = new Answer(`${title}, ${total} in all:`)
-  const last = [...gapsOf(counts), ...notes]
+  const last = [...gapsOf(counts), ...notes, hintLine(counts.hint)]
   if (cursor === undefined) {
     for (const [value, count] of pairsOf(totals)) {
       const seen = lastSeen[value] === undefined ? '' : `, last ${lastSeen[value]}`
@@ -106,6 +107,8 @@ async function countsOfField(
     `/api/facets/logs${queryOf({ bucket: decodeURIComponent(receiver.bucket), q: asked.q })}`,
   )
   const values = pairsOf(facetOf(facets, facet)).map(([value]) => value)
+  // Their answer says why there are none.
+  if (values.length === 0) return { counts: await countsBy({}, asked, receiver), notes: [] }
   const frequent = values.slice(0, maxValues)
   const merged = new Merged(by)
   const untilMs = performance.now() + maxMs

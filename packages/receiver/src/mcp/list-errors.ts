@@ -3,6 +3,7 @@ import type { LogError, LogErrors } from '../client/log-errors.js'
 import { Answer, listed } from './answer.js'
 import { limitOf, parameters, queryOf } from './parameters.js'
 import { named, quoted } from './quoted-data.js'
+import { hintLine } from './record-line.js'
 import { tool } from './tool.js'
 
 const description = `List the kinds of errors, the most frequent first: each with its count, its first and last time, the applications and versions that have it, and the ID of a sample for get_record.
@@ -23,13 +24,14 @@ export const listErrors = tool({
   async answer({ since, app, env, limit = 20, cursor }, { ask, bucket }) {
     const from = Number(cursor ?? 0)
     const asked = queryOf({ since, app, env, limit: Math.min(from + limit + 1, mostKinds) })
-    const { total, list } = (await ask(`/api/logs/${bucket}/errors${asked}`)) as object as LogErrors
+    const { total, list, hint } = (await ask(`/api/logs/${bucket}/errors${asked}`)) as object as LogErrors
     const answer = new Answer(`Kinds of errors, ${total} in all, the most frequent first:`)
     const isLast = from + limit >= list.length && total > list.length
     const notes = isLast
       ? [`Only the ${list.length} most frequent are listed: ask by app, env or since for others.`]
       : []
-    return listed(answer, { items: list, from, limit, lineOf, notes })
+    const reasons = [...notes, hintLine(hint)]
+    return listed(answer, { items: list, from, limit, lineOf, notes: reasons })
   },
 })
 

@@ -40,4 +40,4 @@ export function hintLine(hint: string | undefined): string | undefined {
   return hint === undefined ? undefined : `hint: ${quoted(hint, maxHintBytes)}`
 }
 
-const maxHintBytes = 400
+const maxHintBytes = 1200

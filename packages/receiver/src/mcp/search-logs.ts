@@ -26,6 +26,7 @@ export const searchLogs = tool({
     const answer = new Answer('Log records, newest first:')
     let before = cursor
     let left = limit
+    let hint: string | undefined
     const untilMs = performance.now() + maxMs
     while (left > 0) {
       const asked = Math.min(left, pageRecords)
@@ -36,10 +37,11 @@ export const searchLogs = tool({
         left--
       }
       const { next, incomplete, list } = page
+      hint ??= page.hint
       if (incomplete === true && next !== undefined && performance.now() > untilMs) {
-        return answer.text(next, cutShort(next))
+        return answer.text(next, cutShort(next), hintLine(hint))
       }
-      if (next === undefined && list.length < asked) return answer.text(undefined, hintLine(page.hint))
+      if (next === undefined && list.length < asked) return answer.text(undefined, hintLine(hint))
       if (next !== undefined) before = String(next)
     }
     return answer.text(before)

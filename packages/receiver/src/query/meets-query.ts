@@ -1,7 +1,7 @@
 import { type ContextField, contextFields } from '../storage/records/context-fields.js'
 import { errorKindOf } from '../storage/records/error-kind.js'
 import { recordTimeMs } from '../storage/records/record-times.js'
-import { wordsIn } from '../storage/records/words.js'
+import { messageWords } from '../storage/records/words.js'
 import type { Comparison, FieldName, OwnField, Query } from './query.js'
 
 /** The parts of a record that queries look at. */
@@ -30,7 +30,7 @@ class Parts {
 
   /** Each with a space before and behind it. */
   get words(): string {
-    this.#words ??= ` ${wordsIn(this.#record.message ?? '').join(' ')} `
+    this.#words ??= ` ${messageWords(this.#record.message).join(' ')} `
     return this.#words
   }
 

@@ -1,7 +1,17 @@
 import { wordsIn } from '../storage/records/words.js'
-import { allOf, anyOf, type Comparison, type Query } from './query.js'
+import { allOf, anyOf, type Query } from './query.js'
 import { QueryError } from './query-error.js'
-import { fieldQuery, type WrittenTest } from './query-field.js'
+import { fieldQuery } from './query-field.js'
+import {
+  otherSigns,
+  tests,
+  type Unexpected,
+  unexpectedIn,
+  unexpectedInValue,
+  unexpectedInWords,
+  type WrittenSign,
+  writtenSign,
+} from './written-signs.js'
 
 /** Longest query, in characters. */
 export const maxQueryLength = 1000
@@ -17,7 +27,7 @@ const maxDepth = 20
  */
 export function parseQuery(written: string, now: number): Query | undefined {
   if (written.length > maxQueryLength) {
-    throw new QueryError(`expected at most ${maxQueryLength} characters`, maxQueryLength + 1)
+    throw new QueryError(`expected at most ${maxQueryLength} characters`, { position: maxQueryLength + 1 })
   }
   return written.trim() === '' ? undefined : new Parser(written, now).query()
 }
@@ -43,7 +53,7 @@ class Parser {
   query(): Query {
     const found = this.#any()
     if (this.#at < this.#written.length) throw this.#error('unexpected ")"')
-    if (found === undefined) throw new QueryError('expected a word with a letter or a digit', 1)
+    if (found === undefined) throw new QueryError('expected a word with a letter or a digit', { position: 1 })
     return found
   }
 
@@ -87,7 +97,8 @@ class Parser {
   }
 
   #nested(begin: number, read: () => Query | undefined): Query | undefined {
-    if (++this.#depth > maxDepth) throw new QueryError(`expected at most ${maxDepth} levels of ( and NOT`, begin + 1)
+    if (++this.#depth > maxDepth)
+      throw new QueryError(`expected at most ${maxDepth} levels of ( and NOT`, { position: begin + 1 })
     const found = read()
     this.#depth--
     return found
@@ -105,7 +116,9 @@ class Parser {
   }
 
   #words(): Query | undefined {
+    const begin = this.#at
     const { text, isQuoted } = this.#value()
+    if (!isQuoted) this.#check(begin, unexpectedInWords(text) ?? unexpectedIn(text))
     const hasStar = isQuoted ? this.#written[this.#at] === '*' : text.endsWith('*')
     if (isQuoted && hasStar) this.#at++
     if (text === '*') return { type: 'all', of: [] }
@@ -116,33 +129,46 @@ class Parser {
     return { type: 'words', phrase, ...(goesOn ? { isPrefix: true } : {}) }
   }
 
-  #field(name: Quoted, { operator, begin }: { operator: WrittenTest['operator']; begin: number }): Query {
+  #field(name: Quoted, { operator, begin }: { operator: WrittenSign; begin: number }): Query {
     const head = this.#written.slice(begin, this.#at)
     const at = this.#at
     const isMissing = this.#isOver() || /\s/.test(this.#written[at]!)
     const { text: value, isQuoted } = isMissing ? { text: '', isQuoted: false } : this.#value()
-    if (value === '' && !isQuoted) throw new QueryError(`expected a value after "${head}"`, at + 1)
+    if (value === '' && !isQuoted) throw new QueryError(`expected a value after "${head}"`, { position: at + 1 })
+    if (!name.isQuoted) this.#check(begin, unexpectedIn(`${name.text}.`))
+    if (!isQuoted) this.#check(at, unexpectedInValue(name.text, value) ?? unexpectedIn(value))
     const field = { name: name.text, isQuotedName: name.isQuoted, now: this.#now }
-    const found = fieldQuery(field, { operator, value, isQuoted })
-    if ('expected' in found) throw new QueryError(`expected ${found.expected} after "${head}"`, at + 1)
-    return found
+    const found = fieldQuery(field, { operator: tests[operator], value, isQuoted })
+    if ('expected' in found) throw new QueryError(`expected ${found.expected} after "${head}"`, { position: at + 1 })
+    return operator === '!=' ? { type: 'not', of: found } : found
+  }
+
+  /** @throws {QueryError} for a sign that the language does not have */
+  #check(begin: number, found: Unexpected | undefined): void {
+    if (found === undefined) return
+    const { sign, at, advice } = found
+    throw new QueryError(`unexpected "${sign}"`, {
+      position: begin + at + 1,
+      advice: `${advice}, or put the text in quotation marks`,
+    })
   }
 
   /** The name of a field, if one stands here. */
   #name(): Quoted | undefined {
     if (this.#written[this.#at] === '"') return this.#quoted()
-    const [name] = /^[\p{L}_$@][^\s:<>"()=]*/u.exec(this.#written.slice(this.#at)) ?? []
+    const [name] = /^[\p{L}_$@](?:[^\s:<>"()=~|!]|!(?![=~]))*/u.exec(this.#written.slice(this.#at)) ?? []
     if (name === undefined) return undefined
     this.#at += name.length
     return { text: name, isQuoted: false }
   }
 
-  #operator(): ':' | Comparison | undefined {
-    // An address is a text, not the field `http`.
-    const [operator] = /^(?::(?!\/\/)|[<>]=?)/.exec(this.#written.slice(this.#at)) ?? []
-    if (operator === undefined) return undefined
-    this.#at += operator.length
-    return operator as ':' | Comparison
+  #operator(): WrittenSign | undefined {
+    const [sign] = writtenSign.exec(this.#written.slice(this.#at)) ?? []
+    if (sign === undefined) return undefined
+    const advice = otherSigns[sign]
+    if (advice !== undefined) this.#check(this.#at, { sign, at: 0, advice })
+    this.#at += sign.length
+    return sign as WrittenSign
   }
 
   /** A text in quotation marks, or all up to the next space or the end of the group. Parentheses within it belong to it. */
@@ -162,7 +188,8 @@ class Parser {
   #quoted(): Quoted {
     const begin = this.#at
     const [whole, text] = /^"((?:[^"\\]|\\[\s\S])*)"/.exec(this.#written.slice(begin)) ?? []
-    if (whole === undefined) throw new QueryError('expected a second quotation mark for the one', begin + 1)
+    if (whole === undefined)
+      throw new QueryError('expected a second quotation mark for the one', { position: begin + 1 })
     this.#at += whole.length
     return { text: text!.replaceAll(/\\(["\\])/g, '$1'), isQuoted: true }
   }
@@ -198,6 +225,6 @@ class Parser {
   }
 
   #error(message: string): QueryError {
-    return new QueryError(message, this.#at + 1)
+    return new QueryError(message, { position: this.#at + 1 })
   }
 }

@@ -21,6 +21,9 @@ const names: ReadonlyMap<string, OwnField> = new Map(
   } as const),
 )
 
+/** All names that are not of the context. */
+export const ownNames: readonly string[] = [...names.keys(), 'since', 'until']
+
 /** What was written behind a name: `:500`, `>=500`, `:check*`, `:"two words"`. */
 export interface WrittenTest {
   readonly operator: ':' | Comparison

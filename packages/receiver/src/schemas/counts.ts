@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { RecordKind } from '../storage/record-storage.js'
+import { hintSchema } from './envelopes.js'
 import { recordFilterSchema } from './record-queries.js'
 import { utcTimeSchema } from './time.js'
 
@@ -22,6 +23,7 @@ export const countsSchema = Type.Object({
   ),
   /** Counting has stopped: records before this time are not counted. */
   countedSince: Type.Optional(utcTimeSchema),
+  hint: hintSchema,
 })
 export type CountsAnswer = Static<typeof countsSchema>
 

@@ -14,6 +14,14 @@ export const errorDetailSchema = Type.Object({
 })
 export type ErrorDetail = Static<typeof errorDetailSchema>
 
+/** Beside an empty answer. */
+export const hintSchema = Type.Optional(
+  Type.String({
+    description:
+      'A field, level or other value of the question that no record has, with those that occur and the nearest',
+  }),
+)
+
 /** ApiResponse<T>, success. */
 export function successSchema<Result extends TSchema>(result: Result) {
   return Type.Object({ success: Type.Literal(true), result, errors: Type.Array(errorDetailSchema, { maxItems: 0 }) })

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { hintSchema } from './envelopes.js'
 import { timeSchema } from './record-queries.js'
 import { utcTimeSchema } from './time.js'
 
@@ -29,6 +30,7 @@ export const errorsSchema = Type.Object({
   list: Type.Array(errorSchema, { description: 'The most frequent first' }),
   from: Type.String({ ...utcTimeSchema, description: 'When the first step begins' }),
   stepMs: Type.Integer({ description: 'Length of a step' }),
+  hint: hintSchema,
 })
 export type ErrorsAnswer = Static<typeof errorsSchema>
 

@@ -73,21 +73,11 @@ export interface RecordQuery extends RecordFilter {
   readonly patienceMs?: number | undefined
 }
 
-/** A value of a filter that no record of the lane has. */
-export interface UnknownValue {
-  readonly field: string
-  readonly value: string | number
-  /** The most frequent values of the field; empty where there are too many. */
-  readonly known: readonly string[]
-}
-
 export interface RecordPage extends Paged<StoredRecord> {
   /** Counting stopped at `total`; there may be more records. Only for queries with filters. */
   readonly totalIsAtLeast?: true
   /** The search was cut: records with a smaller id than `next` were not looked at. */
   readonly incomplete?: true
-  /** Only where the first page is empty. */
-  readonly unknown?: UnknownValue
 }
 
 export interface CountQuery extends RecordFilter {

@@ -129,16 +129,21 @@ describe('sluice-receiver logs', () => {
   })
 
   it('says which value of a filter no record has, and ends with 1', async () => {
-    await store(receiver, 'logs', [{}, { level: 'error' }, { machineName: 'm-1' }])
+    await store(receiver, 'logs', [{ message: 'hello {"status":5}' }, { level: 'error' }, { machineName: 'm-1' }])
     const hints: [string[], string][] = [
       [['--level', 'eror'], 'level eror; known: info, error; did you mean error?'],
       [['--app', 'nope'], 'appName nope; known: shop'],
+      [['level:eror'], 'level eror; known: info, error; did you mean error?'],
+      [['user:7', '--since', '5m'], 'a field user; known: status; to find the text, write "user:7"'],
       [['--level', 'warn', '--machine', 'm-2', '--since', '5m'], 'machineName m-2; known: m-1; did you mean m-1?'],
     ]
     for (const [written, words] of hints) {
       const said = `sluice-receiver logs: no record of bucket demo has ${words}\n`
       expect(await run(...written)).toMatchObject({ code: 1, stdout: '', stderr: said })
     }
+    const unknownSign = await run('a', '|', 'b')
+    expect(unknownSign).toMatchObject({ code: 2, stdout: '' })
+    expect(unknownSign.stderr).toContain('q: unexpected "|" at 3: write OR')
     // A level of which nothing was logged yet.
     expect(await run('--level', 'warn')).toMatchObject({ code: 0, stdout: '', stderr: '' })
     const following = startReading(['logs', '--follow', '--app', 'nope'], receiver)

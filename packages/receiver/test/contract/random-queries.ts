@@ -147,7 +147,7 @@ function ownQuery(random: Random): RandomQuery {
   if (kind < 0.5 && /^[\w.]+$/.test(value)) {
     return { written: `${name}:${value}*`, means: ({ record }) => String(record[field] ?? '').startsWith(value) }
   }
-  return { written: `${name}:${quoted(value)}`, means: ({ record }) => record[field] === value }
+  return compared(random, { name, value: quoted(value), means: ({ record }) => record[field] === value })
 }
 
 function levelQuery(random: Random): RandomQuery {
@@ -166,10 +166,23 @@ function levelQuery(random: Random): RandomQuery {
   const ways = (name: string) => [name, name.toUpperCase(), name[0]!.toUpperCase() + name.slice(1)]
   const level = oneOf(random, names)
   if (random() < 0.5)
-    return { written: `level:${level}`, means: ({ record }) => ways(level).includes(String(record.level)) }
+    return compared(random, {
+      name: 'level',
+      value: level,
+      means: ({ record }) => ways(level).includes(String(record.level)),
+    })
   const [operator, holds] = oneOf(random, comparisons)
   const found = names.filter((name) => holds(ranks[name]!, ranks[level]!)).flatMap(ways)
   return { written: `level${operator}${level}`, means: ({ record }) => found.includes(String(record.level)) }
+}
+
+/** A value with one of the signs for it, or the one for every other value. */
+function compared(
+  random: Random,
+  { name, value, means }: { name: string; value: string; means: RandomQuery['means'] },
+): RandomQuery {
+  const sign = oneOf(random, [':', ':', '=', '!='])
+  return { written: `${name}${sign}${value}`, means: (log) => means(log) === (sign !== '!=') }
 }
 
 const comparisons = [
@@ -210,7 +223,7 @@ function contextQuery(random: Random): RandomQuery {
   }
   const value = oneOf(random, [...texts, ...numbers.map(String), 'null'])
   const means = (log: KnownLog) => values(log).some((each) => isShort(each) && String(each) === value)
-  return { written: `${nameOf(path)}:${quoted(value)}`, means }
+  return compared(random, { name: nameOf(path), value: quoted(value), means })
 }
 
 function numberQuery(random: Random): RandomQuery {
@@ -243,7 +256,7 @@ function timeQuery(random: Random): RandomQuery {
 
 /** What the oracle knows about a record. */
 export function knownLog(record: StoredRecord, context: Context | undefined): KnownLog {
-  const plain = String(record.message).normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  const plain = readText(String(record.message), context).normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const fields = new Map<string, unknown[]>()
   let left = 64
   const add = (path: string, value: unknown): void => {
@@ -258,6 +271,20 @@ export function knownLog(record: StoredRecord, context: Context | undefined): Kn
   }
   for (const [key, value] of Object.entries(context ?? {})) add(key, value)
   return { record, words: ` ${(plain.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? []).join(' ')} `, fields }
+}
+
+/** What a person reads in a message: the names and values of its context, without the signs of JSON. */
+function readText(message: string, context: Context | undefined): string {
+  if (context === undefined) return message
+  const read = (value: unknown): string => {
+    if (Array.isArray(value)) return value.map(read).join(' ')
+    if (typeof value !== 'object' || value === null) return String(value)
+    return Object.entries(value)
+      .map(([key, each]) => `${key} ${read(each)}`)
+      .join(' ')
+  }
+  const [text, stack] = message.split(JSON.stringify(context))
+  return `${text} ${read(context)} ${stack}`
 }
 
 function isShort(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { hintFor } from '../../dist/query/hint.js'
 import { readAll } from './reading.js'
 import { newRecord, onEachStore, times } from './stores.js'
 
@@ -20,7 +21,8 @@ onEachStore((store) => {
       expect(await readAll(records, { ...lane, eventId: 77_777 })).toMatchObject([{ eventId: 77_777 }])
       expect(await records.read({ ...lane, limit: 5 })).toMatchObject({ total: series })
       const unknown = await records.read({ ...lane, limit: 5, eventId: series })
-      expect(unknown).toMatchObject({ total: 0, unknown: { field: 'eventId', value: series, known: [] } })
+      expect(unknown).toEqual({ total: 0, list: [] })
+      expect(await hintFor({ ...lane, eventId: series }, { records })).toContain(`has eventId ${series}`)
       const counts = await records.counts(lane)
       expect(counts.total).toBe(series)
       expect(counts.values).toHaveLength(kind === 'logs' ? 1 : 1000)

@@ -94,6 +94,16 @@ const texts = [
   ],
 ]
 
+/** Each is a message, and what a person reads there. */
+const shown = [
+  ['{"sql":"SELECT *\\nFROM"}', 'sql SELECT FROM'],
+  ['run {"a":["x\\ty","\\u00e9"]} {"b":"c\\rd"}', 'run a x y é b c d'],
+  [JSON.stringify({ body: JSON.stringify({ note: 'one\ntwo' }) }), 'body note one two'],
+  ['\u001b[32mStarting\u001b[39m shop', 'Starting shop'],
+  ['{"a":"\\u001b[1;31mred\\u001b[0m"}', 'a red'],
+  ['open "C:\\new\\table"', 'open C new table'],
+] as const
+
 onEachStore((store) => {
   it('finds words whatever their case and accents, and words with punctuation inside as phrases', async () => {
     const bucket = store.bucket()
@@ -106,6 +116,37 @@ onEachStore((store) => {
         const found = (await readAll(store.other.records, query)).map(({ message }) => message)
         expect(found, JSON.stringify(filter)).toEqual(wanted)
       }
+    }
+  })
+
+  it('finds the words that a person reads, without escapes of JSON and codes of a terminal', async () => {
+    const bucket = store.bucket()
+    await store.append(shown.map(([message], at) => newRecord('logs', { bucket, message, runtimeVersion: `${at}` })))
+    const all = await readAll(store.one.records, { kind: 'logs', bucket })
+    const words = [
+      'from',
+      'nfrom',
+      'y',
+      'ty',
+      'é',
+      'u00e9',
+      'two',
+      'ntwo',
+      'starting',
+      '32mstarting',
+      'red',
+      'new table',
+      'ew',
+    ]
+    for (const text of words) {
+      const query = { kind: 'logs', bucket, text } as const
+      const wanted = all
+        .filter((record) => matches({ ...record, message: shown[Number(record.runtimeVersion)]![1] }, query))
+        .map(({ id }) => id)
+      expect(
+        (await readAll(store.other.records, query)).map(({ id }) => id),
+        text,
+      ).toEqual(wanted)
     }
   })
 })

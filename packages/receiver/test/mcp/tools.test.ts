@@ -182,6 +182,26 @@ describe.each(Object.entries(ways))('over %s', (_, reach) => {
     }
   })
 
+  it('says which field, level or value nobody has, beside every empty answer', async () => {
+    const eror = expect.stringMatching(/^hint: ".*has level eror; known: info, error; did you mean error\?"$/)
+    for (const [name, given, hint] of [
+      ['search_logs', { q: 'level=eror' }, eror],
+      ['count_logs', { q: 'level:eror' }, eror],
+      ['count_logs', { q: 'level:eror', by: 'app', step: '1h' }, eror],
+      ['search_logs', { q: 'message:line' }, expect.stringContaining('has a field message; words without a name')],
+      [
+        'list_errors',
+        { app: 'shp' },
+        expect.stringContaining('has appName shp; known: shop, jobs; did you mean shop?'),
+      ],
+      ['count_events', { app: 'shp' }, expect.stringContaining('did you mean shop?')],
+    ] as const) {
+      expect((await assistant.lines(name, given)).slice(-2), `${name} ${JSON.stringify(given)}`).toEqual([hint, 'end'])
+    }
+    expect((await assistant.lines('search_logs', { q: 'level:warn' })).slice(1)).toEqual(['end'])
+    expect((await assistant.ask('search_logs', { q: 'url:*orders*' })).text).toContain('q: unexpected "*" at 5: write')
+  })
+
   it('takes numbers as texts and texts as numbers, and an empty text for nothing, as models write them', async () => {
     expect(await assistant.lines('search_logs', { q: '', limit: '1', cursor: 3 })).toEqual([
       'Log records, newest first:',

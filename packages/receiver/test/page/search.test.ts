@@ -48,6 +48,27 @@ describe.skipIf(!canOpenPages)('the search of the logs', () => {
     expect(await problem.count()).toBe(0)
   })
 
+  it('says what to write instead of a sign that it does not have, and which field or level nobody has', async () => {
+    const { page, logger } = await openPage()
+    logger().warn({ res: { statusCode: 200 } }, 'card declined')
+    await rowsAre(page, 1)
+    const box = searchBox(page)
+    await box.fill('url:*orders*')
+    await page
+      .locator('.wrong')
+      .getByText(/^unexpected "\*" at 5: write a star at the end/)
+      .waitFor()
+    for (const [query, hint] of [
+      ['status>=500', 'has a field status; known: res.statusCode; did you mean res.statusCode?'],
+      ['level=wran', 'has level wran; known: warn; did you mean warn?'],
+    ] as const) {
+      await box.fill(query)
+      await page.locator('.nothing').getByText(`no record of bucket demo ${hint}`).waitFor()
+    }
+    await box.fill('level!=info')
+    await rowsAre(page, 1)
+  })
+
   it('is completed by the keyboard, which takes nothing that was not chosen', async () => {
     const { page, logger } = await openPage()
     for (const method of ['GET', 'GET', 'POST', 'PATCH']) logger().info({ req: { method } }, 'request completed')

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { full } from '../../../../test/support/full.js'
+import { hintFor } from '../../dist/query/hint.js'
 import { Days } from '../../dist/storage/postgres/days.js'
 import { PostgresStorage } from '../../dist/storage/postgres/postgres-storage.js'
 import { RecordIds } from '../../dist/storage/postgres/record-ids.js'
@@ -67,10 +68,9 @@ describe.skipIf(!postgresInstalled)(withPostgres('a store that forgets'), { time
     expect(await records.oldest()).toBe(days[2])
     expect(await totalOf({ text: 'line' })).toBe(31)
     expect(await totalOf({ appName: 'shop' })).toBe(30)
-    expect(await records.read({ ...lane, limit: 1, appName: `app of ${days[0]}` })).toMatchObject({
-      total: 0,
-      unknown: { field: 'appName' },
-    })
+    const gone = { ...lane, appName: `app of ${days[0]}` }
+    expect(await records.read({ ...gone, limit: 1 })).toEqual({ total: 0, list: [] })
+    expect(await hintFor(gone, { records })).toContain('did you mean app of')
     const counts = await records.counts({ ...lane, stepMs: 3_600_000 })
     expect(counts.total).toBe(31)
     expect(counts.steps).toHaveLength(2)

@@ -22,9 +22,44 @@ it.each([
   ['long:xx*', [], [`{"long":"${'x'.repeat(300)}"}`]],
   ['long:*', [`{"long":"${'x'.repeat(300)}"}`], ['{"other":1}']],
   ['*', [''], []],
+  // What a person sees: JSON escapes and codes of a terminal are no letters.
+  [
+    'from',
+    [
+      '{"sql":"SELECT *\\nFROM"}',
+      'x {"a":["b\\tfrom\\u0020x"]}\nError: y\n    at z',
+      'body {"sql":"a\\r\\nFrom", "b":1} ok',
+      JSON.stringify({ body: JSON.stringify({ sql: JSON.stringify({ deep: 'a\nfrom' }) }) }),
+      '[\n  "a\\nfrom"\n]',
+      '\u001b[32mFrom\u001b[0m x',
+      '{"a":"\\u001b[1;31mfrom\\u001b[0m"}',
+      '\u001b]8;;https://x\u0007from\u001b]8;;\u0007',
+    ],
+    ['{"sql":"SELECT *nfrom"}'],
+  ],
+  ['nfrom', [], ['{"sql":"SELECT *\\nFROM"}']],
+  ['32mfrom OR 32m', [], ['\u001b[32mfrom']],
+  ['starting', ['Start\u001b[1ming\u001b[0m'], ['Start\u001b[2Kings']],
+  ['"sql select from"', ['{"sql":"SELECT *\\nFROM"}'], []],
+  ['é', ['{"a":"\\u00e9"}', '{"\\u00e9":1}'], ['{"a":"\\\\u00e9"}']],
+  // A text is no JSON: a path of Windows stays what it is.
+  ['"c new table"', ['C:\\new\\table', 'open "C:\\new\\table"', JSON.stringify({ path: 'C:\\new\\table' })], []],
+  [
+    'reqId:r-1',
+    [`${'{"a":1} '.repeat(100)}{"reqId":"r-1"}`, `${'line\n'.repeat(200)}end {"reqId":"r-1"}\nError: y`],
+    [],
+  ],
+  ['reqId:r-1', ['x} {"reqId":"r-1"}', '"x {"reqId":"r-1"}', 'x {"reqId":"r-1","b":"{\\"}"}'], ['x{"reqId":"r-1"}']],
 ])('%s means %j and not %j', (q, found, others) => {
   for (const message of found) expect(meets(message, q), message).toBe(true)
   for (const message of others) expect(meets(message, q), message).toBe(false)
+})
+
+it('takes a time in proportion to the message, whatever signs it has', () => {
+  const signs = ['{"', '"\\', ',"\\"', '}', ' {"a":', '\\', '\u001b[', '\u001b]', ' {"a":1}\n', '{"a":"}\n', '"}\n']
+  for (const sign of signs) {
+    for (const end of ['', '}', '"}']) meets(sign.repeat(50_000) + end, 'a:1 a')
+  }
 })
 
 it('ends on a context of any depth', () => {

@@ -55,6 +55,19 @@ it('names a value that no record has, but no level: nothing may have gone wrong 
   expect((await ask('/api/logs/demo', 'level>=fatal')).body).toEqual({ total: 0, list: [] })
 })
 
+it('names a field that no record has, beside empty pages, counts and errors', async () => {
+  const status =
+    'no record of bucket demo has a field status; known: reqId, res.statusCode; did you mean res.statusCode?'
+  expect((await ask('/api/logs/demo', 'status>=500')).body).toEqual({ total: 0, list: [], hint: status })
+  expect((await ask('/api/logs/demo/counts', 'status>=500')).body).toMatchObject({ total: 0, hint: status })
+  const { hint } = (await receiver.call('GET', '/api/logs/demo/errors?app=sop')).body
+  expect(hint).toBe('no record of bucket demo has appName sop; known: shop, jobs; did you mean shop?')
+  expect((await receiver.call('GET', '/api/logs/demo/errors?since=1s')).body).not.toHaveProperty('hint')
+  const reading = createReadingClient({ url: receiver.url, apiKey: receiver.apiKey! })
+  expect((await reading.countLogs('demo', { q: 'status>=500' })).hint).toBe(status)
+  expect((await reading.errors('demo', { app: 'sop' })).hint).toBe(hint)
+})
+
 it('finds the records of a kind of error', async () => {
   const { list } = (await receiver.call('GET', '/api/logs/demo/errors')).body
   expect(list).toMatchObject([{ type: 'Error', message: 'x', frame: 'f (a.js)', count: 1, sample: 2 }])

@@ -2,8 +2,8 @@ import { meetsQuery } from '../../src/query/meets-query.js'
 import { parseQuery } from '../../src/query/parse-query.js'
 import type { Query } from '../../src/query/query.js'
 import { QueryError } from '../../src/query/query-error.js'
+import { contextName, quoted } from '../../src/query/written-query.js'
 import { type LogRecord, timeOf } from '../api/records.js'
-import { contextName, quoted } from '../search/written-query.js'
 import { momentOf } from '../view/times.js'
 import type { Condition, View } from '../view/view.js'
 
@@ -91,7 +91,7 @@ function searchOf({ text, only, not }: Choice, now: number): Search {
   const add = (condition: Condition, isWanted: boolean) => {
     const words = writtenCondition(condition)
     try {
-      if (words === undefined) throw new QueryError('', 0)
+      if (words === undefined) throw new QueryError('', { position: 0 })
       const longer = `${begin} ${isWanted ? '' : '-'}${words}`.trim()
       meaning = parseQuery(longer, now)
       begin = longer

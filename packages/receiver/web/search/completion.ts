@@ -1,8 +1,8 @@
+import { contextName, fieldNamed, withValue } from '../../src/query/written-query.js'
 import { wordsIn } from '../../src/storage/records/words.js'
 import { contextCounts, type Facets } from '../logs/facets.js'
 import { partsOf } from '../text/message-parts.js'
 import type { Occurring } from './occurring.js'
-import { contextName, fieldNamed, withValue } from './written-query.js'
 
 /** A part of a query that a person may mean. */
 export interface Completion {
@@ -54,7 +54,7 @@ export function completionsOf({ before, occurring, isAsked }: Written): Completi
   if (before[start] === '-') start++
   const word = before.slice(start)
   const [, head = '', name = '', written = ''] =
-    /^(("(?:[^"\\]|\\.)*"|[\p{L}_$@][^\s:<>"()=]*)(?::(?!\/\/)|[<>]=?))(.*)$/su.exec(word) ?? []
+    /^(("(?:[^"\\]|\\.)*"|[\p{L}_$@][^\s:<>"()=~|!]*)(?::(?!\/\/)|!?=|[<>]=?))(.*)$/su.exec(word) ?? []
   if (head !== '') return { start, list: isClosed(written) ? [] : valuesFor({ head, name, written, occurring }) }
   if (!isAsked && word.length < fewestLetters) return { start, list: [] }
   return { start, list: [...keysLike(word, occurring), ...wordsLike(word, occurring)] }

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { quoted } from '../search/written-query.js'
+import { quoted } from '../../src/query/written-query.js'
 
 export const pages = ['logs', 'errors', 'values', 'account', 'rejected', 'content'] as const
 export type PageName = (typeof pages)[number]

@@ -7,7 +7,6 @@ import {
   isNextPage,
   needsWords,
 } from '../records/field-conditions.js'
-import { candidates, type KnownNames, namedConditions } from '../records/known-values.js'
 import { maxFacetBytes, maxTotal, nextWindow } from '../records/limits.js'
 import { maxNameLength, maxNames } from '../records/named-fields.js'
 import { patienceOf } from '../records/patience.js'
@@ -49,7 +48,6 @@ export class RecordReader {
     }
     const next = page.length < found.length ? { next: page.at(-1)!.id } : {}
     if (!isFirst) return { ...(known ?? (await this.#total(query, found.length))), list, ...next }
-    if (found.length === 0) return { total: 0, list, ...(await this.#hint(query)) }
     // A first page that is not full has all matches.
     if (found.length < limit) return { total: found.length, list, ...next }
     return { ...(known ?? totalOf(matching.length, rest)), list, ...next }
@@ -133,48 +131,12 @@ export class RecordReader {
     return row?.total == null || row.isUncounted === true ? undefined : { total: row.total }
   }
 
-  /** The first value of a filter that no record of the lane has. */
-  async #hint(query: RecordQuery): Promise<Pick<RecordPage, 'unknown'>> {
-    const { bucket, kind } = query
-    for (const condition of namedConditions(query)) {
-      for (const { unknown, filter, isCertain } of candidates(condition, await this.#names(query, condition))) {
-        const occurs = async () => {
-          const { found, rest } = await this.#selection.newest({ bucket, kind, ...filter }, { limit: 1 })
-          // A search that was cut does not know.
-          return found.length > 0 || rest !== undefined
-        }
-        if (isCertain || !(await occurs())) return { unknown }
-      }
-    }
-    return {}
-  }
-
-  async #names(lane: RecordFilter, condition: FieldCondition): Promise<KnownNames> {
-    if (condition.field !== countedField[lane.kind]) return this.#namesOfField(lane, condition)
-    return lane.kind === 'logs' ? this.#levels(lane) : this.#knownEvents(lane, condition)
-  }
-
-  async #levels(lane: RecordFilter): Promise<KnownNames> {
+  /** The levels of a lane, as JSON. `isComplete` is false where there may be others. */
+  async #levels(lane: RecordFilter) {
     const names = await this.#mostFrequent(
       sql`value AS name FROM sluice_counts WHERE ${ofAllTime(lane)} AND value <> ${anyValue}`,
     )
     return { names, isComplete: names.length < maxNames }
-  }
-
-  /** There may be very many events, and nobody is told about others: only those of the condition are looked up. */
-  async #knownEvents(lane: RecordFilter, { values }: FieldCondition): Promise<KnownNames> {
-    const names = await this.#mostFrequent(
-      sql`value AS name FROM sluice_counts WHERE ${ofAllTime(lane)} AND value = ANY(${values.map(countedName)})`,
-    )
-    return { names, isComplete: true }
-  }
-
-  async #namesOfField({ bucket, kind }: RecordFilter, { field }: FieldCondition): Promise<KnownNames> {
-    const names = await this.#mostFrequent(
-      sql`name FROM sluice_names WHERE bucket = ${bucket} AND kind = ${kind} AND field = ${field}`,
-    )
-    const isComplete = names.length < maxNames && !names.includes(uncounted)
-    return { names: names.filter((name) => name !== uncounted), isComplete }
   }
 
   /** @param names what follows SELECT, with the column `name` first */

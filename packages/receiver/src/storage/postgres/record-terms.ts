@@ -4,7 +4,7 @@ import type { RecordFields, RecordKind } from '../record-storage.js'
 import { contextFields } from '../records/context-fields.js'
 import { errorKindOf } from '../records/error-kind.js'
 import { maxNameLength } from '../records/named-fields.js'
-import { type Phrase, wordsIn } from '../records/words.js'
+import { messageWords, type Phrase } from '../records/words.js'
 
 /** Letters of a hash at the end of a term that is cut: indexes take texts of limited length. */
 const hashLength = 27
@@ -43,7 +43,7 @@ export function termsOf(lane: LaneName, record: RecordFields): string {
     }
     for (const label of labels) terms += ` ${label}`
   }
-  for (const word of wordsIn(record.message ?? '')) terms += ` ${mark}${fitting(word)}`
+  for (const word of messageWords(record.message)) terms += ` ${mark}${fitting(word)}`
   return `${terms} `
 }
 

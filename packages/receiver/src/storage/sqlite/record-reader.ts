@@ -74,7 +74,6 @@ export class RecordReader {
       return this.#count(query, { lane, patience, least: found.length })
     }
     if (query.before !== undefined || query.after !== undefined) return { ...count(), list, ...next }
-    if (found.length === 0) return { total: 0, list, ...this.#hint(query, lane) }
     // A first page that is not full has all matches.
     return { ...(found.length < query.limit ? { total: found.length } : count()), list, ...next }
   }
@@ -168,15 +167,6 @@ export class RecordReader {
   #first(source: Source, limit: number): Found[] {
     const first = sql`SELECT r.id AS id, octet_length(r.record) AS bytes FROM ${source} ORDER BY ${raw(source.order)} LIMIT ${limit}`
     return rowsOf(this.#database, first) as Found[]
-  }
-
-  /** The first value of a filter that no record of the lane has. */
-  #hint(query: RecordQuery, lane: number): Pick<RecordPage, 'unknown'> {
-    const { kind, bucket } = query
-    const occurs = (filter: Partial<RecordFilter>) =>
-      this.#newest({ kind, bucket, limit: 1, ...filter }, { lane }).found.length > 0
-    const unknown = this.#names.unknown({ query, lane, occurs })
-    return unknown === undefined ? {} : { unknown }
   }
 
   /** The rows, except those that the writer has forgotten meanwhile. */

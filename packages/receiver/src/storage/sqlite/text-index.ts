@@ -1,6 +1,6 @@
 import type { RecordFields } from '../record-storage.js'
 import { contextFields } from '../records/context-fields.js'
-import { wordsIn } from '../records/words.js'
+import { messageWords } from '../records/words.js'
 import { type Database, inLateTransaction, type Statement } from './database.js'
 import { createNumbers, KnownNumbers } from './known-numbers.js'
 import { lastGivenId } from './record-ids.js'
@@ -9,7 +9,7 @@ import { labelsOf } from './text-labels.js'
 /** Number of records that one step indexes. */
 const step = 2_000
 /** Changes whenever the index gets other columns, labels, words or parts. An index of another shape is made again. */
-const shape = 3
+const shape = 4
 /** A part has at least this number of records before another begins. */
 const minPart = 20_000
 /** A part has at least this share of all records before another begins: so there are few parts. */
@@ -116,7 +116,7 @@ export class TextIndex {
     for (const { id, lane, record } of rows.iterate(first, last) as Iterable<Row>) {
       const fields = JSON.parse(record) as RecordFields
       const context = contextFields(fields.message ?? '')
-      insert.run(-id, wordsIn(fields.message ?? '').join(' '), labelsOf(lane, { fields, context }))
+      insert.run(-id, messageWords(fields.message).join(' '), labelsOf(lane, { fields, context }))
       for (const { path, json } of context) if (json !== undefined) numbers.add({ lane, path, json })
     }
   }

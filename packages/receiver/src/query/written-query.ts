@@ -1,5 +1,5 @@
-import { parseQuery } from '../../src/query/parse-query.js'
-import type { FieldName, Query } from '../../src/query/query.js'
+import { parseQuery } from './parse-query.js'
+import type { FieldName, Query } from './query.js'
 
 /** A text in quotation marks stands for itself. */
 export function quoted(text: string): string {

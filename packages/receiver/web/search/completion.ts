@@ -1,5 +1,5 @@
 import { contextName, fieldNamed, withValue } from '../../src/query/written-query.js'
-import { wordsIn } from '../../src/storage/records/words.js'
+import { messageWords, wordsIn } from '../../src/storage/records/words.js'
 import { contextCounts, type Facets } from '../logs/facets.js'
 import { partsOf } from '../text/message-parts.js'
 import type { Occurring } from './occurring.js'
@@ -120,7 +120,7 @@ function wordsLike(written: string, { records }: Occurring): Completion[] {
   const counts = new Map<string, number>()
   for (const record of records) {
     const { text, error } = partsOf(record)
-    for (const each of new Set(wordsIn(`${text} ${error.split('\n', 1)[0]}`)))
+    for (const each of new Set(messageWords(`${text} ${error.split('\n', 1)[0]}`)))
       if (each !== word && each.startsWith(word)) counts.set(each, (counts.get(each) ?? 0) + 1)
   }
   return bestOf(counts, word)

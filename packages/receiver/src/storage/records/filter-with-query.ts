@@ -3,7 +3,7 @@ import type { RecordFilter } from '../record-storage.js'
 
 /**
  * The filter with a query. What the query says of own fields and times becomes a part of the filter, as far as it can: tables have the counts
- * and the known values of these.
+ * of these.
  */
 export function withQuery(filter: RecordFilter, query: Query | undefined): RecordFilter {
   if (query === undefined) return filter

@@ -53,7 +53,7 @@ const mistakes: [mistake: string, change: Record<string, string>, line: string |
   [
     'writes no URL',
     { SLUICE_URL: 'shop' },
-    `sluice: off: SLUICE_URL (option url): expected an http: or https: URL without credentials and query, got "[redacted]"; ${until}`,
+    `sluice: off: SLUICE_URL (option url): expected an http: or https: URL without credentials and query, got "[redacted]"; a URL begins with http:// or https://; ${until}`,
   ],
   [
     'uses http: off the machine',

@@ -14,7 +14,6 @@ import {
   stepsOf,
   sumOf,
 } from '../records/error-tallies.js'
-import type { LeftErrors } from './crowded-errors.js'
 import { dayOf, msOfId } from './record-ids.js'
 
 /** The errors of writers, days and buckets are forgotten when there are this many. They are then counted anew. */
@@ -45,6 +44,12 @@ interface Known {
 /** Errors that have too much in the tables: those of an application, or of all. */
 export interface Crowd {
   readonly app: string | undefined
+}
+
+/** Errors that have gone, and those as which their records are counted now. */
+export interface LeftErrors {
+  readonly gone: readonly ErrorNames[]
+  readonly others: readonly ErrorNames[]
 }
 
 /** The errors that this process counts. Each writer has rows of its own of each bucket and day, and a limited number of them. */

@@ -9,7 +9,7 @@ import {
   otherKinds,
   otherOf,
 } from '../records/error-tallies.js'
-import { type Crowd, numberOf } from './counted-errors.js'
+import { type Crowd, type LeftErrors, numberOf } from './counted-errors.js'
 
 /** The rows of a writer, of one bucket and day. */
 export interface WriterRows {
@@ -19,12 +19,6 @@ export interface WriterRows {
 }
 
 type Gone = ErrorNames & Omit<ErrorSum, 'firstId'> & { readonly number: number }
-
-/** Errors that have gone, and those as which their records are counted now. */
-export interface LeftErrors {
-  readonly gone: readonly ErrorNames[]
-  readonly others: readonly ErrorNames[]
-}
 
 /**
  * Counts the errors of a crowd that came least recently as others, within a transaction. They are rows of one writer, so that no two transactions wait

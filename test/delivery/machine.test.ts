@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Outcome } from '../../src/delivery/sender.js'
+import { runs } from '../support/full.js'
 import { record, World, type WorldPlan } from './world.js'
 
 const retry = { type: 'retry', exchange: 'answered', reason: 'busy', backPressure: false } as const
@@ -84,7 +85,7 @@ describe('the machine', { timeout: 300_000 }, () => {
         for (const each of acts) each(world)
         world.recover()
       }),
-      { numRuns: Number(process.env.RUNS ?? 100) },
+      { numRuns: Number(process.env.RUNS ?? runs({ some: 40, all: 500 })) },
     )
   })
 

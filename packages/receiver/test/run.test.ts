@@ -103,7 +103,7 @@ describe('sluice-receiver run', () => {
     expect(await exit).toEqual([null, 'SIGTERM'])
   })
 
-  it('passes stdin, and says nothing with --quiet', async () => {
+  it.runIf(full)('passes stdin, and says nothing with --quiet', async () => {
     const { child, exit, stdout, stderr } = run([application, 'echo'], { options: ['--data', data.path, '--quiet'] })
     child.stdin.end('from above')
     expect(await exit).toEqual([0, null])
@@ -119,7 +119,7 @@ describe('sluice-receiver run', () => {
     expect(await messages()).toEqual(['the application runs'])
   })
 
-  it('lets a program that listens to a signal go on, and ends it at the second SIGINT', async () => {
+  it.runIf(full)('lets a program that listens to a signal go on, and ends it at the second SIGINT', async () => {
     const { child, exit } = run([application, 'deaf'])
     await firstLine(child.stdout)
     const heard = firstLine(child.stdout)
@@ -141,20 +141,23 @@ describe('sluice-receiver run', () => {
     expect(await text(stdout)).not.toContain('"run"')
   })
 
-  it('takes a free port where the usual one is taken, but not in place of a port that was asked for', async () => {
-    const other = createServer().listen(18_400, '127.0.0.1')
-    onTestFinished(() => void other.close())
-    // Another program may have it already.
-    await Promise.race([once(other, 'listening'), once(other, 'error')])
-    const { exit } = run([application, 'status', '0'])
-    expect(await exit).toEqual([0, null])
-    const asked = run([application, 'status', '0'], { options: ['--data', data.path, '--port', '18400'] })
-    expect(await asked.exit).toEqual([1, null])
-    expect(await asked.stderr).toMatch(/^sluice-receiver: another program listens on 127\.0\.0\.1:18400;/)
-    expect(await asked.stdout).toBe('')
-  })
+  it.runIf(full)(
+    'takes a free port where the usual one is taken, but not in place of a port that was asked for',
+    async () => {
+      const other = createServer().listen(18_400, '127.0.0.1')
+      onTestFinished(() => void other.close())
+      // Another program may have it already.
+      await Promise.race([once(other, 'listening'), once(other, 'error')])
+      const { exit } = run([application, 'status', '0'])
+      expect(await exit).toEqual([0, null])
+      const asked = run([application, 'status', '0'], { options: ['--data', data.path, '--port', '18400'] })
+      expect(await asked.exit).toEqual([1, null])
+      expect(await asked.stderr).toMatch(/^sluice-receiver: another program listens on 127\.0\.0\.1:18400;/)
+      expect(await asked.stdout).toBe('')
+    },
+  )
 
-  it('keeps the status of a program that has removed the data folder', async () => {
+  it.runIf(full)('keeps the status of a program that has removed the data folder', async () => {
     const program = `require('node:fs').rmSync(${JSON.stringify(data.path)}, { recursive: true }); process.exit(3)`
     const { exit, stderr } = run(['-e', program])
     expect(await exit).toEqual([3, null])
@@ -162,7 +165,7 @@ describe('sluice-receiver run', () => {
     mkdirSync(data.path)
   })
 
-  it('leaves variables alone that are set, and says where the records go', async () => {
+  it.runIf(full)('leaves variables alone that are set, and says where the records go', async () => {
     const { url, apiKey } = await ready('--data', ':memory:')
     const variables = { SLUICE_URL: url, SLUICE_API_KEY: apiKey!, SLUICE_BUCKET: 'demo' }
     const { exit, stderr } = run([application, 'status', '0'], { variables })

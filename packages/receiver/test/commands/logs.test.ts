@@ -137,7 +137,7 @@ describe('sluice-receiver logs', () => {
       [['user:7', '--since', '5m'], 'a field user; known: status; to find the text, write "user:7"'],
       [['--level', 'warn', '--machine', 'm-2', '--since', '5m'], 'machineName m-2; known: m-1; did you mean m-1?'],
     ]
-    for (const [written, words] of hints) {
+    for (const [written, words] of full ? hints : hints.slice(2, 4)) {
       const said = `sluice-receiver logs: no record of bucket demo has ${words}\n`
       expect(await run(...written)).toMatchObject({ code: 1, stdout: '', stderr: said })
     }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { full } from '../../../../test/support/full.js'
 import { dataFolder } from '../data-folder.js'
 import { cli, killAll, quiet, ready } from '../processes.js'
 import { log, startReceiverForTest } from '../support.js'
@@ -80,7 +81,7 @@ describe('sluice-receiver mcp', () => {
     await expect.poll(keyNames).not.toContain('mcp')
   })
 
-  it('says where no receiver runs, and what to do', async () => {
+  it.runIf(full)('says where no receiver runs, and what to do', async () => {
     const { child, exit, stdout, stderr } = run({}, '--data', data.file('nothing'))
     child.stdin.end()
     expect(await exit).toEqual([2, null])
@@ -103,7 +104,7 @@ describe('sluice-receiver mcp', () => {
     expect(await stderr).toContain('SLUICE_API_KEY')
   })
 
-  it('outlives a receiver that is away, and says what happened', async () => {
+  it.runIf(full)('outlives a receiver that is away, and says what happened', async () => {
     const first = await ready('--data', data.path, '--new-key')
     const variables = {
       SLUICE_API_KEY: first.apiKey!,

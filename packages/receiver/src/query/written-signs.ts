@@ -36,6 +36,8 @@ export function unexpectedIn(text: string): Unexpected | undefined {
 export function unexpectedInWords(text: string): Unexpected | undefined {
   const [sign] = writtenSign.exec(text) ?? []
   if (sign === text) return { sign, at: 0, advice: 'write a name, a sign and a value without spaces' }
+  if (text === '&&') return { sign: text, at: 0, advice: 'write AND' }
+  if (/^\{[\w.]+(?:=|!=|=~|!~)/.test(text)) return { sign: '{', at: 0, advice: 'write name:value without braces' }
   if (/^!./su.test(text)) return { sign: '!', at: 0, advice: `write -${text.slice(1)}` }
   const isPattern = /^\/.*[\\^$+].*\/[a-z]*$/s.test(text)
   return isPattern
@@ -48,7 +50,7 @@ export function unexpectedInValue(name: string, value: string): Unexpected | und
   if (sign === undefined) return undefined
   const rest = value.slice(sign.length)
   const advices: Readonly<Record<string, string>> = {
-    '[': `write ${name}>=1 ${name}<=9`,
+    '[': `write ${name}>=1 ${name}<=9, or (${name}:a OR ${name}:b)`,
     '{': `write ${name}>1 ${name}<9`,
     '(': `write (${name}:a OR ${name}:b)`,
     "'": 'write "',

@@ -104,6 +104,8 @@ it.each([
   ['/check.*/', 'q: unexpected "*" at 8: '],
   ['/check\\d+/', 'q: unexpected "/" at 1: there are no regular expressions: write words, or a begin such as check*'],
   ['a | b', 'q: unexpected "|" at 3: write OR, or put the text in quotation marks'],
+  ['a && b', 'q: unexpected "&&" at 3: write AND, or put the text in quotation marks'],
+  ['x {app="shop"}', 'q: unexpected "{" at 3: write name:value without braces, or put the text in quotation marks'],
   ['a || b', 'q: unexpected "|" at 3: '],
   ['level:error|warn', 'q: unexpected "|" at 12: '],
   ['error|warn', 'q: unexpected "|" at 6: '],

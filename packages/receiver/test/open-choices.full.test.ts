@@ -72,7 +72,7 @@ describe('where the API’s document leaves a question open', () => {
     expect((await receiver.call(method, path, good)).status).toBeLessThan(300)
   })
 
-  it.each([0, -1, 1_700_000_000, 1_700_000_000_000.5, 1e300])(
+  it.each([0, -1, 1_700_000_000, 1_700_000_000_000.5, 1e19])(
     'the unit of timeStamp (%d) and the values of level are the sender’s',
     async (timeStamp) => {
       for (const level of ['ERROR', 'trace', '', '30']) {

@@ -46,7 +46,7 @@ describe.skipIf(!canOpenPages)('the bars above the logs', () => {
   it('stand over a span of years, and not where a clock is wrong', async () => {
     const { page, call } = await openPage()
     await store({ call }, [Date.UTC(2001, 0, 1), Date.UTC(2026, 0, 31)])
-    await store({ call }, [Date.UTC(9999, 0, 1), 1_700_000_000_000_000_000, 0])
+    await store({ call }, [Date.UTC(9999, 0, 1), -1e18, 0])
     await page.reload()
     await chart(page, '5 records, 3 of them before 2000 or in the future').waitFor()
     const years = page.waitForURL(/since=20[12]\d-.*until=202\d-/)
@@ -54,13 +54,13 @@ describe.skipIf(!canOpenPages)('the bars above the logs', () => {
     await years
     await chart(page, '1 record').waitFor()
     await page.goto(addressOf(page, 'since=1900-01-01T00:00:00.000Z&until=9999-12-31T00:00:00.000Z'))
-    await chart(page, '4 records').waitFor()
+    await chart(page, '5 records').waitFor()
   })
 
   it('stand anywhere where no record has a likely time', async () => {
     const { page, call, problems } = await openPage()
-    const nanoseconds = 1_700_000_000_000_000_000
-    await store({ call }, [nanoseconds, nanoseconds])
+    const longAgo = -1e18
+    await store({ call }, [longAgo, longAgo])
     await chart(page, '2 records').waitFor()
     await store({ call }, [Date.now()])
     await chart(page, '3 records, 2 of them before 2000 or in the future').waitFor()

@@ -186,7 +186,9 @@ describe.skipIf(!canOpenPages)('a view', () => {
     expect(lines.map((line) => JSON.parse(line).message).sort()).toEqual(['=1+1', 'in ns', 'say "hi", all'])
     const csv = (await save('Export as CSV')).trimEnd().split('\r\n')
     expect(csv[0]).toMatch(/^time,id,/)
-    expect(csv).toContainEqual(expect.stringMatching(/^2023-11-14T22:13:20.000Z,\d+,[^,]+,1700000000000000000,info,shop,.*,in ns$/))
+    expect(csv).toContainEqual(
+      expect.stringMatching(/^2023-11-14T22:13:20.000Z,\d+,[^,]+,1700000000000000000,info,shop,.*,in ns$/),
+    )
     expect(
       csv
         .slice(1)

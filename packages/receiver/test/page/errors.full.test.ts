@@ -21,7 +21,9 @@ describe.skipIf(!canOpenPages)('the errors of a bucket', () => {
     expect(await kinds.first().locator('a').textContent()).toBe('TypeError: order <n> has no items')
     expect(await kinds.first().locator('code').textContent()).toBe('placeOrder (src/orders.js)')
     expect(await kinds.first().locator('.counted').textContent()).toBe('2')
-    expect(await kinds.last().locator('a').textContent()).toBe(`${shown.replace('⟦ESC⟧[31m', '')} <n>`)
+    expect(await kinds.last().locator('a').textContent()).toBe(
+      `${shown.replace('⟦ESC⟧[31m', '').replaceAll(/"[^"]*"/g, '<text>')} <n>`,
+    )
     expect(await page.title()).toBe('Errors · Sluice receiver')
 
     await log(call, { message: 'new here', appVersion: '1.4.1', level: 'fatal' })

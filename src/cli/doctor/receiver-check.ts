@@ -21,8 +21,7 @@ export async function checkReceiver({ url }: ResolvedOptions, { route, ms }: Che
     const asked = await inTime(() => pool.exchange({ method: 'GET', path, headers }), { ms: 2 * ms + 100 })
     const body = asked.type === 'done' && asked.result.type !== 'broken' ? asked.result.answer.body : ''
     const { name, version } = readObject(body) ?? {}
-    if (!/^sluice-receiver$/.test(String(name)))
-      return skipped('receiver', `none answers at ${url}: it is another service`)
+    if (name !== 'sluice-receiver') return skipped('receiver', `none answers at ${url}: it is another service`)
     return good('receiver', `sluice-receiver ${version} runs at ${url}`)
   } finally {
     await pool.destroy()
@@ -48,14 +47,13 @@ export function receiverHere(folder: string): Finding {
 
 /** The process that has the folder, if it lives. */
 function pidIn(file: string): number | undefined {
+  let pid = 0
   try {
-    const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
-    process.kill(pid, 0)
-    return pid
+    pid = Number.parseInt(readFileSync(file, 'utf8'), 10)
+    // Asks for its life, and sends no signal. 0 would mean this process.
+    return pid > 0 && process.kill(pid, 0) ? pid : undefined
   } catch (error) {
     // A process of another user lives.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-      ? Number.parseInt(readFileSync(file, 'utf8'), 10)
-      : undefined
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? pid : undefined
   }
 }

@@ -31,6 +31,7 @@ async function measure(waiting) {
     limits: { maxQueueRecords: waiting, maxQueueBytes: 2 ** 40 },
     maxConnections: 64,
     maxBatch: 64,
+    lingerMs: 0,
     requestTimeoutMs: 10_000,
     retry: { baseMs: 500, capMs: 30_000 },
     probe: { baseMs: 30_000, capMs: 300_000 },

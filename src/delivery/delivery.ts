@@ -94,6 +94,7 @@ export class Delivery {
       lanes: this.lanes,
       makeBatch: ({ name }) => new Batch({ ...name, keys, owner }),
       nextSequence: () => this.#intake.sequence,
+      isRoomy: () => this.isRoomy,
       mayTellLosses: () => !this.#intake.isClosed && this.isRoomy,
     })
     this.#driver = new Driver({ machine: this.#machine, sender: plan.sender, backing, loop, reach, observer })
@@ -117,14 +118,6 @@ export class Delivery {
   /** A lane has got records that dead engines have left. */
   adopted(laneIndex: number): void {
     this.#driver.due(this.lanes[laneIndex]!)
-  }
-
-  /**
-   * Let new records wait `delayMs` before they are sent; 0: not at all. In a process that is about to end the answer would come too late,
-   * and the record would be sent twice. Each new record starts the wait again, for a second at most.
-   */
-  calm(delayMs: number): void {
-    this.#driver.happened({ type: 'calm', ms: delayMs })
   }
 
   /** Count a record that nobody can deliver: accepted, and dropped. */

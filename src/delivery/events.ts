@@ -34,8 +34,6 @@ export type Event =
     }
   /** The deadline of a drain has come. */
   | { readonly type: 'drainOver'; readonly id: number }
-  /** From here on new records wait `ms` before they are sent; 0: not at all. */
-  | { readonly type: 'calm'; readonly ms: number }
   /** The answers to all requests in flight come too late. */
   | { readonly type: 'abandon' }
   /** Send nothing any more. */

@@ -1,5 +1,5 @@
 import { isWaiting } from '../log/due-heap.js'
-import { alone, none, ready, type Trial, together, waiting } from '../log/segment.js'
+import { alone, none, type Trial, together, waiting } from '../log/segment.js'
 import { doubled } from './backoff.js'
 import type { Drains } from './drains.js'
 import { Gate, type Lane } from './lane.js'
@@ -156,6 +156,7 @@ export class Gates {
     lane.isConfirming = false
     this.#leave(gate, lane, { others: !wasNoOutage })
     if (!wasNoOutage) lane.window.restart()
+    lane.endGathering()
     lane.report()
   }
 
@@ -171,7 +172,7 @@ export class Gates {
       } else {
         trial.wasAlone ||= isProven && trial.blame !== together
         trial.blame = none
-        trial.segment.log.mark(trial.segment, trial.index, 1, ready)
+        lane.isReadyAgain(trial)
       }
     }
     lane.tried.clear()

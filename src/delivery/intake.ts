@@ -50,6 +50,7 @@ export class Intake {
     const sequence = this.#sequence++
     if (bounds.makeRoom({ severity, bytes: bytes + idempotencyKey.length })) {
       lane.logs.of(severity).append({ body, bytes, key: idempotencyKey }, sequence, from)
+      lane.gatheredBytes += bytes
       changed(lane)
     } else this.#drop(lane, from, backing.lossReason)
     if (this.#untold.length > 0) this.tellLosses()

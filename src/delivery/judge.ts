@@ -1,5 +1,5 @@
 import type { Backing } from '../log/backing.js'
-import { alone, gone, none, ready, type Segment, suspect, type Trial, together, waiting } from '../log/segment.js'
+import { alone, gone, none, type Segment, suspect, type Trial, together, waiting } from '../log/segment.js'
 import { trialOf } from '../log/trial.js'
 import { fullJitter } from './backoff.js'
 import type { Batch } from './batch.js'
@@ -123,7 +123,7 @@ export class Judge {
       betweenAnswersMs: batch.wasParted || successes < 2 ? undefined : (lastAt - firstAt!) / (successes - 1),
       pressed: pressed.length,
       asksToWait: pressed.some(({ wait }) => wait !== noWait),
-      limited: lane.ready > 0,
+      limited: lane.ready > 0 && !lane.isGathering,
     })
   }
 
@@ -172,7 +172,7 @@ export class Judge {
       trial.blame = none
       keep(lane, trial, failed)
       log.mark(segment, at, 1, waiting)
-    } else log.mark(segment, at, 1, ready)
+    } else lane.isReadyAgain({ segment, index: at })
   }
 
   /** At its first attempt the record was in a batch that the service refused as a whole, for its rate: that shows nothing about the record. */

@@ -1,6 +1,6 @@
 import { DueHeap, isWaiting } from '../log/due-heap.js'
 import type { RecordLog } from '../log/record-log.js'
-import { type Ref, suspect, type Trial } from '../log/segment.js'
+import { type Ref, ready, suspect, type Trial } from '../log/segment.js'
 import type { Severity } from '../records/level.js'
 import type { Batch } from './batch.js'
 import type { Concurrency } from './concurrency.js'
@@ -85,6 +85,10 @@ export class Lane {
   suspectsFrom = Number.NEGATIVE_INFINITY
   /** Moving mean: the share of suspects with back-pressure that failed at their first retry, too. */
   ownShare = 0
+  /** On the clock: its new records wait until then, so that they go out together. */
+  gathersUntil = Number.NEGATIVE_INFINITY
+  /** Bytes of the records that have come since it gathers. */
+  gatheredBytes = 0
   /** It has records on disk for which there was no room in memory. */
   isBlocked = false
   readonly #plan: LanePlan
@@ -157,6 +161,22 @@ export class Lane {
       if (isWaiting(trial)) return trial
     }
     return undefined
+  }
+
+  /** Its new records may wait for others. */
+  get isGathering(): boolean {
+    return this.gathersUntil !== Number.NEGATIVE_INFINITY
+  }
+
+  /** What it has goes out. */
+  endGathering(): void {
+    this.gathersUntil = Number.NEGATIVE_INFINITY
+  }
+
+  /** A record that went out, or waited for its own next attempt, is ready again. It does not wait for new ones. */
+  isReadyAgain({ segment, index }: Ref): void {
+    segment.log.mark(segment, index, 1, ready)
+    this.endGathering()
   }
 
   /** The last drain begins. */

@@ -1,5 +1,5 @@
 import type { Backing } from '../log/backing.js'
-import { inFlight, ready, suspect, waiting } from '../log/segment.js'
+import { inFlight, suspect, waiting } from '../log/segment.js'
 import type { Batch } from './batch.js'
 import { Drains } from './drains.js'
 import type { Command, Event, Report } from './events.js'
@@ -15,10 +15,11 @@ import type { Outcome, Sender } from './sender.js'
 import { Suspects } from './suspects.js'
 import { Turn } from './turn.js'
 
-/** A process that logs without a pause lives on: its records wait no longer than this. */
-const longestCalmMs = 1000
-
-interface MachinePlan extends Pick<DeliveryPlan, 'random' | 'retry' | 'probe' | 'maxConnections' | 'requestTimeoutMs'> {
+interface MachinePlan
+  extends Pick<
+    DeliveryPlan,
+    'random' | 'retry' | 'probe' | 'maxConnections' | 'requestTimeoutMs' | 'lingerMs' | 'maxBatch'
+  > {
   readonly sender: Pick<Sender, 'carriage'>
   readonly lanes: readonly Lane[]
   readonly book: LedgerBook
@@ -27,6 +28,8 @@ interface MachinePlan extends Pick<DeliveryPlan, 'random' | 'retry' | 'probe' | 
   readonly makeBatch: (lane: Lane) => Batch
   /** The sequence of the record that is accepted next. */
   readonly nextSequence: () => number
+  /** True while at least half of the room in memory is free. */
+  readonly isRoomy: () => boolean
   /** True while a lane that delivers again may tell what it has lost. */
   readonly mayTellLosses: () => boolean
 }
@@ -45,11 +48,6 @@ export class Machine {
   readonly #gates: Gates
   readonly #nextBatch: NextBatch
   readonly #judge: Judge
-  /** New records wait this long before they are sent; 0: not at all. */
-  #calmMs = 0
-  /** On the clock: when the first of these records came, and when they are sent. */
-  #calmSince: number | undefined
-  #calmUntil = Number.POSITIVE_INFINITY
   /** On the clock: what was due then is done. */
   #tickedAt = Number.NEGATIVE_INFINITY
   #isStopped = false
@@ -73,7 +71,7 @@ export class Machine {
     this.#turn.now = now
     switch (event.type) {
       case 'came':
-        this.#came(event.lane)
+        this.#turn.toFill.add(event.lane)
         break
       case 'settled':
         this.#settled(event.flight, event)
@@ -92,9 +90,6 @@ export class Machine {
         break
       case 'drainOver':
         this.#drains.end(event.id)
-        break
-      case 'calm':
-        this.#calmMs = event.ms
         break
       case 'abandon':
         for (const lane of this.#plan.lanes) this.#abandon(lane)
@@ -124,32 +119,17 @@ export class Machine {
     if (this.#isStopped) return Number.POSITIVE_INFINITY
     // All that follows asks what is due after that moment.
     this.#turn.now = this.#tickedAt
-    let next = Math.min(this.#calmUntil, this.#gates.next, this.#drains.next)
-    if (this.#calmSince !== undefined) return next
+    let next = Math.min(this.#gates.next, this.#drains.next)
     for (const lane of this.#plan.lanes) next = Math.min(next, this.#nextBatch.nextAt(lane))
     return next
-  }
-
-  #came(lane: Lane): void {
-    if (this.#calmMs === 0) {
-      this.#turn.toFill.add(lane)
-      return
-    }
-    const { now } = this.#turn
-    this.#calmSince ??= now
-    this.#calmUntil = Math.min(now + this.#calmMs, this.#calmSince + longestCalmMs)
   }
 
   #tick(): void {
     const turn = this.#turn
     this.#tickedAt = turn.now
-    if (this.#calmUntil <= turn.now) {
-      this.#calmSince = undefined
-      this.#calmUntil = Number.POSITIVE_INFINITY
-    }
     this.#drains.tick()
     this.#gates.tick()
-    if (this.#calmSince === undefined) for (const lane of this.#plan.lanes) turn.toFill.add(lane)
+    for (const lane of this.#plan.lanes) turn.toFill.add(lane)
   }
 
   #settled(flight: Flight, { index, count, outcome }: { index: number; count: number; outcome: Outcome }): void {
@@ -251,7 +231,7 @@ export class Machine {
       if (trial?.blame === suspect) {
         segment.log.mark(segment, at, 1, waiting)
         this.#suspects.isDue(lane, trial)
-      } else segment.log.mark(segment, at, 1, ready)
+      } else lane.isReadyAgain({ segment, index: at })
     }
     return records
   }

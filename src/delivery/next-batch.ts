@@ -1,5 +1,6 @@
-import { type Ref, ready, suspect, type Trial } from '../log/segment.js'
+import { type Ref, suspect, type Trial } from '../log/segment.js'
 import type { Batch } from './batch.js'
+import { Gathering } from './gathering.js'
 import { Flight, type Lane, type Way } from './lane.js'
 import type { LedgerBook } from './ledger-book.js'
 import { Patience } from './patience.js'
@@ -9,23 +10,27 @@ import type { Sender, UsableConnection } from './sender.js'
 import type { Suspects } from './suspects.js'
 import type { Turn } from './turn.js'
 
-interface NextBatchPlan extends Pick<DeliveryPlan, 'maxConnections' | 'requestTimeoutMs'> {
+interface NextBatchPlan extends Pick<DeliveryPlan, 'maxConnections' | 'requestTimeoutMs' | 'lingerMs' | 'maxBatch'> {
   readonly turn: Turn
   /** The one that sends now. */
   readonly sender: Pick<Sender, 'carriage'>
   readonly suspects: Suspects
   readonly book: LedgerBook
   readonly makeBatch: (lane: Lane) => Batch
+  /** True while at least half of the room in memory is free. */
+  readonly isRoomy: () => boolean
 }
 
 /** Answers for each lane what it may send now, and when it has to be asked again. */
 export class NextBatch {
   readonly #plan: NextBatchPlan
   readonly #patience: Patience
+  readonly #gathering: Gathering
 
   constructor(plan: NextBatchPlan) {
     this.#plan = plan
     this.#patience = new Patience(plan)
+    this.#gathering = new Gathering(plan)
   }
 
   /**
@@ -66,6 +71,7 @@ export class NextBatch {
     const suspectsAt = suspects.nextAt(lane)
     if (suspectsAt > turn.now) next = Math.min(next, suspectsAt)
     const waits = lane.ready + lane.dueSuspects > 0
+    if (lane.ready > 0 && lane.gathersUntil > turn.now) next = Math.min(next, lane.gathersUntil)
     const hasSpent = lane.adoptedLeft === 0 && lane.adoptedFrom > turn.now
     if (lane.ready === 0 && lane.adopted.ready > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
     for (const flight of lane.flights) {
@@ -107,7 +113,7 @@ export class NextBatch {
     const { turn, suspects } = this.#plan
     for (let trial = lane.due.take(turn.now); trial !== undefined; trial = lane.due.take(turn.now)) {
       if (trial.blame === suspect) suspects.isDue(lane, trial)
-      else trial.segment.log.mark(trial.segment, trial.index, 1, ready)
+      else lane.isReadyAgain(trial)
     }
   }
 
@@ -119,6 +125,7 @@ export class NextBatch {
   }
 
   #sendBatches(lane: Lane, stuck: number): void {
+    if (lane.ready === 0 || this.#gathering.holds(lane)) return
     while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
       lane.logs.cut(batch, lane.window.depth)
@@ -132,6 +139,7 @@ export class NextBatch {
       lane.suspectsTurn = lane.dueSuspects > 0
       this.#send(lane, batch, 'batch')
     }
+    this.#gathering.sent(lane)
   }
 
   /** Records that dead engines have left go out when no others are ready, a few at a time. */

@@ -27,6 +27,8 @@ export interface DeliveryPlan {
   readonly limits: Limits
   readonly maxConnections: number
   readonly maxBatch: number
+  /** Records that come within this time after a send wait for its end, so that they go out together; 0: none do. */
+  readonly lingerMs: number
   /** The time that the sender gives one request. Delivery keeps the service's queue far below it. */
   readonly requestTimeoutMs: number
   readonly retry: BackoffBounds

@@ -30,8 +30,6 @@ import {
 } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 
-/** Time for which a process that is about to end gathers records, in case it lives on. */
-const endingMs = 50
 const longestParkingMs = 250
 
 /** The part of a park or close that is kept to move what is left to the spool. */
@@ -94,6 +92,7 @@ export class Engine implements RecordPort {
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections: options.maxConnections,
       maxBatch: machine.maxBatch,
+      lingerMs: options.lingerMs,
       requestTimeoutMs: options.requestTimeoutMs,
       retry: { baseMs: options.retryBaseMs, capMs: options.retryCapMs },
       probe: { baseMs: options.probeBaseMs, capMs: options.probeCapMs },
@@ -226,10 +225,6 @@ export class Engine implements RecordPort {
   #beforeParking(options: EndOptions | undefined): FlushTime {
     const time = timeOf(options, this.options)
     return { ...time, timeoutMs: time.timeoutMs - parkingMs(time.timeoutMs, this.options) }
-  }
-
-  ending(): void {
-    this.#delivery.calm(endingMs)
   }
 
   beforeEnd(): boolean {

@@ -35,7 +35,6 @@ export class IdlePort implements RecordPort {
   async close(): Promise<Ledger> {
     return emptyLedger
   }
-  ending(): void {}
   beforeEnd(): boolean {
     return false
   }

@@ -131,6 +131,12 @@ export const table = {
    */
   maxQueueBytes: option(whole(1024, 2 ** 40), 'SLUICE_MAX_QUEUE_BYTES', 64 * mebibyte),
   /**
+   * Longest time that a record waits for others to be sent with, in milliseconds. The first record after a pause of this length goes out at once; what follows waits
+   * until this time has passed since the last send, until 256 records or 64 KiB wait, or until a `flush`, `close` or the end of the process. 0 sends each record at once. 0 to 5000. Set by `SLUICE_LINGER_MS`.
+   * @default 200
+   */
+  lingerMs: option(whole(0, 5000), 'SLUICE_LINGER_MS', 200),
+  /**
    * Most connections per lane. Their number, and that of the records in one batch on each (at most 256), adapt to the service. 1 to 1024. Set by `SLUICE_MAX_CONNECTIONS`. Rarely needed.
    * @default 64
    */

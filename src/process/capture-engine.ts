@@ -31,7 +31,7 @@ class CaptureEngine extends Engine {
 
   constructor(options: ResolvedOptions, capture: Capture) {
     super(
-      { ...options, logBucket: 'captured', valueBucket: 'captured', spoolDir: undefined },
+      { ...options, logBucket: 'captured', valueBucket: 'captured', spoolDir: undefined, lingerMs: 0 },
       {
         machine: atOnce,
         sender: { sender: new CaptureSender(capture), startExit: () => undefined },

@@ -117,7 +117,7 @@ export class Ending {
 
   /** A listener of the application may log. The hand-over to another thread would be work, and the event would come once more. */
   readonly #beforeOthers = (): void => {
-    for (const engine of this.#open()) if (engine.deliversElsewhere !== undefined) engine.ending()
+    for (const engine of this.#open()) engine.ending?.()
   }
 
   /**
@@ -139,7 +139,7 @@ export class Ending {
       budget.spend(engine)
     })
     void Promise.all(flushed).then(() => {
-      if (this.#drains === maxDrains) for (const engine of this.#open()) engine.ending()
+      if (this.#drains === maxDrains) for (const engine of this.#open()) engine.ending?.()
     })
   }
 

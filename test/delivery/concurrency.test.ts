@@ -38,6 +38,7 @@ async function simulate({ maxConnections, maxDepth, attainable, ...model }: Scen
     limits: { maxQueueRecords: 1e9, maxQueueBytes: 1e12 },
     maxConnections,
     maxBatch: maxDepth,
+    lingerMs: 0,
     requestTimeoutMs,
     retry: { baseMs: 500, capMs: 30_000 },
     probe: { baseMs: 30_000, capMs: 300_000 },

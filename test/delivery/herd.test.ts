@@ -93,6 +93,7 @@ describe(`a herd of ${engines} engines`, () => {
             limits: { maxQueueRecords: 100_000, maxQueueBytes: 2 ** 26 },
             maxConnections: 64,
             maxBatch: 64,
+            lingerMs: 0,
             requestTimeoutMs: 10_000,
             retry: { baseMs: 500, capMs },
             probe: { baseMs: 30_000, capMs: 300_000 },

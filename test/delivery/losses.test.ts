@@ -56,10 +56,9 @@ describe('the report of losses', () => {
 })
 
 describe('a record that comes after the close', () => {
-  it('starts no wait for a calm', async () => {
-    const { clock, delivery, log } = setUp()
+  it('starts no wait', async () => {
+    const { clock, delivery, log } = setUp({ lingerMs: 100 })
     await delivery.close({ timeoutMs: 100 })
-    delivery.calm(100)
     log('late')
     expect(delivery.stats().dropped.closed).toBe(1)
     expect(clock.timers).toBe(0)

@@ -144,6 +144,7 @@ class World {
       limits: { maxQueueRecords, maxQueueBytes },
       maxConnections: 3,
       maxBatch: 4,
+      lingerMs: 0,
       requestTimeoutMs: 10_000,
       retry: { baseMs: 500, capMs: 30_000 },
       probe: { baseMs: 30_000, capMs: 300_000 },

@@ -212,7 +212,7 @@ describe('records that dead engines have left', () => {
 
 describe('a moment that comes just after a tick', () => {
   it('is not missed, though the next step comes behind it and is about another lane', () => {
-    const world = new World({ maxConnections: 8, isRepeatable: false, maxQueueRecords: 10, maxDepth: 1 })
+    const world = new World({ maxConnections: 8, isRepeatable: false, maxQueueRecords: 10, maxDepth: 1, lingerMs: 0 })
     // The second one waits for the answer to the first one, and goes out as a probe when that takes 2.5 s.
     for (let each = 0; each < 2; each++) world.add(record)
     expect(world.sends).toHaveLength(1)
@@ -244,7 +244,7 @@ describe('a lane that may not send', () => {
   })
 
   it('does not keep another one from its probe while its own waits for an answer', () => {
-    const world = new World({ maxConnections: 8, isRepeatable: false, maxQueueRecords: 10, maxDepth: 1 })
+    const world = new World({ maxConnections: 8, isRepeatable: false, maxQueueRecords: 10, maxDepth: 1, lingerMs: 0 })
     const [logs, values] = world.lanes
     world.add({ ...record, lane: 1 })
     world.end(0, refused)

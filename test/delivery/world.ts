@@ -30,6 +30,7 @@ export interface WorldPlan {
   readonly isRepeatable: boolean
   readonly maxQueueRecords: number
   readonly maxDepth: number
+  readonly lingerMs: number
 }
 
 export const record = { lane: 0, severity: 2, key: '' } as const
@@ -50,6 +51,9 @@ export class World {
   readonly #taken = new Set<number>()
   /** Lanes whose records wait for the next one, because their flights were given up. */
   readonly #parked = new Set<Lane>()
+  /** Lanes that have got records, and do not know it yet. */
+  readonly #changed = new Set<Lane>()
+  #isTogether = false
   /** Lanes that have lost records. */
   readonly #shed = new Set<Lane>()
   #sequence = 0
@@ -59,7 +63,7 @@ export class World {
 
   constructor(plan: WorldPlan) {
     this.#plan = plan
-    const { maxConnections, maxDepth, isRepeatable, maxQueueRecords } = plan
+    const { maxConnections, maxDepth, isRepeatable, maxQueueRecords, lingerMs } = plan
     const names = [
       { kind: 'logs', bucket: 'b' },
       { kind: 'values', bucket: 'b' },
@@ -98,6 +102,9 @@ export class World {
       retry: { baseMs: 500, capMs: 30_000 },
       probe: { baseMs: 30_000, capMs: 300_000 },
       maxConnections,
+      maxBatch: 8,
+      lingerMs,
+      isRoomy: () => bounds.isRoomy,
       requestTimeoutMs,
       lanes: this.lanes,
       book,
@@ -129,8 +136,23 @@ export class World {
     if (this.#bounds.makeRoom({ severity, bytes: bytes + key.length })) {
       lane.logs.of(severity).append({ body, bytes, key }, sequence, 'none')
     } else this.#book.move(index, 'none', 'queue-full', 1, 0)
-    for (const each of [lane, ...this.#shed]) this.step({ type: 'came', lane: each })
+    this.#changed.add(lane)
+    if (!this.#isTogether) this.#came()
+  }
+
+  /** Records that come in one turn. */
+  together(come: () => void): void {
+    this.#isTogether = true
+    come()
+    this.#isTogether = false
+    this.#came()
+  }
+
+  #came(): void {
+    const lanes = new Set([...this.#changed, ...this.#shed])
+    this.#changed.clear()
     this.#shed.clear()
+    for (const lane of lanes) this.step({ type: 'came', lane })
   }
 
   /** Records that dead engines have left come to the first lane. */
@@ -300,7 +322,7 @@ export class World {
     expectThat(gate.isDue, 'a gate that is shut has a probe, or will have one')
     for (const lane of gate.lanes) {
       const has = lane.ready + [...lane.tried, ...lane.fresh, ...lane.known].filter(isHere).length
-      // During the calm, and while flights are given up, nothing looks for records.
+      // While flights are given up, nothing looks for records.
       expectThat(
         has === 0 || this.#parked.has(lane) || this.machine.nextTick < Number.POSITIVE_INFINITY,
         'a gate is due only for want of records',
@@ -311,7 +333,14 @@ export class World {
 
 /** A machine whose lane sends several records at once, and rests. */
 export function setUpWorld(plan: Partial<WorldPlan> = {}) {
-  const world = new World({ maxConnections: 8, isRepeatable: true, maxQueueRecords: 1000, maxDepth: 8, ...plan })
+  const world = new World({
+    maxConnections: 8,
+    isRepeatable: true,
+    maxQueueRecords: 1000,
+    maxDepth: 8,
+    lingerMs: 0,
+    ...plan,
+  })
   const logs = (count: number, lane = 0) => {
     for (let each = 0; each < count; each++) world.add({ ...record, lane })
   }
@@ -321,13 +350,7 @@ export function setUpWorld(plan: Partial<WorldPlan> = {}) {
       world.end(0, delivered)
     }
   }
-  /** Records that come together go out together. */
-  const together = (come: () => void) => {
-    world.step({ type: 'calm', ms: 10 })
-    come()
-    world.wait(10)
-    world.step({ type: 'calm', ms: 0 })
-  }
+  const together = (come: () => void) => world.together(come)
   const burst = (count: number) => together(() => logs(count))
   logs(60)
   answerAll()

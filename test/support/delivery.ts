@@ -29,6 +29,7 @@ export function setUp(changes: Partial<DeliveryPlan> = {}, clock = new VirtualCl
     limits: { maxQueueRecords: 1000, maxQueueBytes: 1_000_000 },
     maxConnections: 8,
     maxBatch: 8,
+    lingerMs: 0,
     requestTimeoutMs: 10_000,
     retry: { baseMs: 500, capMs: 30_000 },
     probe: { baseMs: 30_000, capMs: 300_000 },

@@ -74,6 +74,7 @@ export class Replay {
       limits: { maxQueueRecords: 2 * maxHeld, maxQueueBytes: Number.POSITIVE_INFINITY },
       maxConnections,
       maxBatch,
+      lingerMs: 0,
       requestTimeoutMs,
       retry: { baseMs: retryBaseMs, capMs: retryCapMs },
       probe: { baseMs: probeBaseMs, capMs: probeCapMs },

@@ -55,6 +55,7 @@ function deliverTo({ url, apiKey = 'k', bucket = 'b', connection = {}, maxBatch 
     retry: { baseMs: 20, capMs: 200 },
     probe: { baseMs: 30, capMs: 300 },
     keyPrefix: crypto.randomUUID(),
+    lingerMs: 0,
     ...bounds,
   })
   cleanUps.push(() => delivery.close({ timeoutMs: 0 }))

@@ -1,0 +1,42 @@
+import type { Lane } from './lane.js'
+import type { DeliveryPlan } from './plan.js'
+import type { Turn } from './turn.js'
+
+/** As many bytes do not wait: to send more of them at once saves nothing. */
+const mostBytes = 65_536
+
+interface GatheringPlan extends Pick<DeliveryPlan, 'lingerMs' | 'maxBatch'> {
+  readonly turn: Turn
+  /** True while at least half of the room in memory is free. */
+  readonly isRoomy: () => boolean
+}
+
+/**
+ * Lets what comes soon after a send wait, so that it goes out together: the `linger.ms` of Kafka's clients, but the first record after a pause goes
+ * out at once. A lane gathers from the moment at which it has sent all that it had, and no longer than it takes to fill a batch. Then it sends until
+ * it has nothing left.
+ */
+export class Gathering {
+  readonly #plan: GatheringPlan
+
+  constructor(plan: GatheringPlan) {
+    this.#plan = plan
+  }
+
+  /** The lane has sent. */
+  sent(lane: Lane): void {
+    const { turn, lingerMs } = this.#plan
+    if (lane.ready > 0 || lingerMs === 0) return
+    lane.gathersUntil = turn.now + lingerMs
+    lane.gatheredBytes = 0
+  }
+
+  /** True while the lane's new records wait for others. */
+  holds(lane: Lane): boolean {
+    const { turn, maxBatch, isRoomy } = this.#plan
+    const waits = lane.gathersUntil > turn.now && !turn.isDraining
+    if (waits && lane.ready < maxBatch && lane.gatheredBytes < mostBytes && isRoomy()) return true
+    lane.endGathering()
+    return false
+  }
+}

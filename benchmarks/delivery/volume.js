@@ -29,7 +29,7 @@ function intake(own, { level = 30, below = false } = {}) {
   const { options } = configure({ url: 'http://127.0.0.1:1', apiKey: 'k', bucket: 'b', ...own }, 'logs')
   const writer = new RecordWriter(options)
   const unreadable = () => writer.unreadable
-  const plan = { options, clock: systemClock, delivery: queue, lane: 0, writer, unreadable }
+  const plan = { options, clock: systemClock, delivery: queue, lane: 0, writer, gathers: false, unreadable }
   const logs = new LogIntake(plan)
   const about = { style: {}, arrivedAt: 0, below }
   return (/** @type {number} */ calls) => {

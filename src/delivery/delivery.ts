@@ -120,6 +120,21 @@ export class Delivery {
     this.#driver.due(this.lanes[laneIndex]!)
   }
 
+  /**
+   * On the clock: when the lane sends the records that come now. Undefined where they go out at once, and where they are on disk before the end of their
+   * turn.
+   */
+  gathersUntil(laneIndex: number): number | undefined {
+    const lane = this.lanes[laneIndex]!
+    const gathers = this.#backing === noBacking && this.#machine.isGathering(lane, this.#plan.loop.now())
+    return gathers ? lane.gathersUntil : undefined
+  }
+
+  /** Count a line that is read later, and comes `from: 'gathered'` then. */
+  gathered(laneIndex: number): void {
+    this.book.move(laneIndex, 'taken', 'queued', 1, 0)
+  }
+
   /** Count a record that nobody can deliver: accepted, and dropped. */
   refuse(laneIndex: number, reason: DropReason): void {
     this.#intake.refuse(this.lanes[laneIndex]!, reason)

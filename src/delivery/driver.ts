@@ -46,6 +46,7 @@ export class Driver implements BatchOwner {
   /** Records have come to the lane. Records of the same turn of the loop share the first batch. */
   due(lane: Lane): void {
     const isFirst = this.#due.size === 0
+    if (isFirst && !this.#plan.backing.takes && this.#isTimed(lane)) return
     this.#due.add(lane)
     if (isFirst) this.#loop.soon(this.#came)
   }
@@ -127,7 +128,13 @@ export class Driver implements BatchOwner {
     this.#plan.backing.commit()
     const lanes = [...this.#due]
     this.#due.clear()
-    for (const lane of lanes) this.happened({ type: 'came', lane })
+    for (const lane of lanes) if (!this.#isTimed(lane)) this.happened({ type: 'came', lane })
+  }
+
+  /** The timer asks the machine in time for what the lane gathers. */
+  #isTimed(lane: Lane): boolean {
+    const isSet = this.#timer !== undefined && this.#tickAt <= lane.gathersUntil
+    return isSet && this.#plan.machine.isGathering(lane, this.#loop.now())
   }
 
   readonly #work = (): void => {

@@ -32,11 +32,15 @@ export class Gathering {
   }
 
   /** True while the lane's new records wait for others. */
-  holds(lane: Lane): boolean {
+  waits({ gathersUntil, gatheredBytes, ready }: Lane, now: number): boolean {
     const { turn, maxBatch, isRoomy } = this.#plan
-    const waits = lane.gathersUntil > turn.now && !turn.isDraining
-    if (waits && lane.ready < maxBatch && lane.gatheredBytes < mostBytes && isRoomy()) return true
-    lane.endGathering()
-    return false
+    return gathersUntil > now && !turn.isDraining && ready < maxBatch && gatheredBytes < mostBytes && isRoomy()
+  }
+
+  /** The same in this step. Where they do not wait, the lane sends until it has nothing left. */
+  holds(lane: Lane): boolean {
+    const waits = this.waits(lane, this.#plan.turn.now)
+    if (!waits) lane.endGathering()
+    return waits
   }
 }

@@ -39,8 +39,7 @@ export class Intake {
     return this.#isClosed
   }
 
-  accept(lane: Lane, { body, severity, idempotencyKey = '', isOwn = false, kept = false }: Acceptable): void {
-    const from = kept ? 'unneeded' : isOwn ? 'none' : 'taken'
+  accept(lane: Lane, { body, severity, idempotencyKey = '', from = 'taken' }: Acceptable): void {
     if (this.#isClosed) {
       this.#refuse(lane, from, 'closed')
       return

@@ -19,9 +19,10 @@ export type Head = 'queued' | 'inFlight' | 'spooled' | 'delivered' | 'rejected' 
 
 /**
  * Where an accepted record comes from. `none`: Sluice has written it itself. `taken`: a logger or `track`. `adopted`: the disk, where an engine
- * that is gone has left it. As many as the last writer of this ledger has left are counted as spooled already.
+ * that is gone has left it. As many as the last writer of this ledger has left are counted as spooled already. `gathered`: a line that was counted as
+ * queued when it came, and is read now.
  */
-export type Origin = 'none' | 'taken' | 'adopted'
+export type Origin = 'none' | 'taken' | 'adopted' | 'gathered'
 
 /**
  * The ledger at one moment. By lane: `taken` records that have come from loggers and `track`, and `onDisk` records in memory that are on disk, too.
@@ -229,8 +230,8 @@ function isInMemory(head: Head | Origin): boolean {
 }
 
 /** V8 finds a property whose name varies ten times as slowly as one whose name stands here. Every record is under these three. */
-function columnOf(head: Head): number {
-  if (head === 'queued') return column.queued
+function columnOf(head: Head | 'gathered'): number {
+  if (head === 'queued' || head === 'gathered') return column.queued
   if (head === 'inFlight') return column.inFlight
   return head === 'delivered' ? column.delivered : column[head]
 }

@@ -109,6 +109,11 @@ export class Machine {
     return this.#turn.end()
   }
 
+  /** True where records that have come to the lane change nothing before the end of its gathering. */
+  isGathering(lane: Lane, now: number): boolean {
+    return lane.maySend && this.#nextBatch.gathering.waits(lane, now)
+  }
+
   /** In the step under way: have this told at its end. */
   tell(report: Report): void {
     this.#turn.tell(report)

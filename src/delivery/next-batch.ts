@@ -25,12 +25,12 @@ interface NextBatchPlan extends Pick<DeliveryPlan, 'maxConnections' | 'requestTi
 export class NextBatch {
   readonly #plan: NextBatchPlan
   readonly #patience: Patience
-  readonly #gathering: Gathering
+  readonly gathering: Gathering
 
   constructor(plan: NextBatchPlan) {
     this.#plan = plan
     this.#patience = new Patience(plan)
-    this.#gathering = new Gathering(plan)
+    this.gathering = new Gathering(plan)
   }
 
   /**
@@ -125,7 +125,7 @@ export class NextBatch {
   }
 
   #sendBatches(lane: Lane, stuck: number): void {
-    if (lane.ready === 0 || this.#gathering.holds(lane)) return
+    if (lane.ready === 0 || this.gathering.holds(lane)) return
     while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
       lane.logs.cut(batch, lane.window.depth)
@@ -139,7 +139,7 @@ export class NextBatch {
       lane.suspectsTurn = lane.dueSuspects > 0
       this.#send(lane, batch, 'batch')
     }
-    this.#gathering.sent(lane)
+    this.gathering.sent(lane)
   }
 
   /** Records that dead engines have left go out when no others are ready, a few at a time. */

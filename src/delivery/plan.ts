@@ -1,4 +1,5 @@
 import type { Backing } from '../log/backing.js'
+import type { Newcomer } from '../log/record-log.js'
 import type { Severity } from '../records/level.js'
 import type { Loop } from '../runtime/loop.js'
 import type { ServiceReach } from '../runtime/shared-reach.js'
@@ -47,10 +48,8 @@ export interface Acceptable {
   readonly severity: Severity
   /** A key of its own. @default made from its place in the order of acceptance */
   readonly idempotencyKey?: string | undefined
-  /** Sluice has written it itself: it came from no logger. @default false */
-  readonly isOwn?: boolean
-  /** It was counted before, and kept in case an error came. @default false */
-  readonly kept?: boolean
+  /** @default 'taken' */
+  readonly from?: Newcomer | undefined
 }
 
 /** The time of a flush. */

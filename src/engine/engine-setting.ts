@@ -20,6 +20,8 @@ export interface EngineSetting extends AcceptanceWatch {
   readonly reporter?: (warn: (message: string) => void) => EngineReporter
   /** @default one that makes requests */
   readonly sender?: Pick<EngineSender, 'sender' | 'startExit'>
+  /** Lines are read when their lane sends what it gathers, many in a row. Else as they come. @default false */
+  readonly gathers?: boolean
   /** Writes one line for people. @default to stderr */
   readonly print?: (text: string) => void
   /** @default this one */

@@ -108,6 +108,7 @@ export class Engine implements RecordPort {
       delivery: this.#delivery,
       lane: this.#logLane,
       writer: this.#writer,
+      gathers: setting.gathers === true,
       unreadable: (error) => this.#unreadable(error),
     })
     this.#delivery.start()
@@ -137,7 +138,7 @@ export class Engine implements RecordPort {
    * @param idempotencyKey unlike that of any other record, if the record may be accepted again @default one that is made when it is sent
    */
   log(mapped: MappedLog, idempotencyKey?: string): void {
-    this.#logs.log(mapped, idempotencyKey)
+    this.#logs.log(mapped, { idempotencyKey })
     this.#accepted?.()
   }
 
@@ -196,10 +197,12 @@ export class Engine implements RecordPort {
   }
 
   flush(options?: FlushOptions): Promise<Ledger> {
+    this.#logs.readAll()
     return this.#delivery.flush(timeOf(options, this.options))
   }
 
   park(options?: EndOptions): Promise<Ledger> {
+    this.#logs.readAll()
     return this.#delivery.flush(this.#beforeParking(options)).then(() => {
       this.#delivery.park()
       this.#reporter.tellAll()

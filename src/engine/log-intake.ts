@@ -1,10 +1,12 @@
 import type { Acceptable } from '../delivery/plan.js'
+import type { Newcomer } from '../log/record-log.js'
 import type { ResolvedOptions } from '../options/options.js'
 import type { MappedLog } from '../records/encode.js'
 import { errorSeverity } from '../records/level.js'
 import type { Clock } from '../runtime/clock.js'
 import { type CompleteLog, KeptLines } from '../volume/kept-lines.js'
 import type { EngineDelivery } from './engine-delivery.js'
+import { GatheredLines } from './gathered-lines.js'
 import type { Line } from './ports.js'
 import type { RecordWriter } from './record-writer.js'
 
@@ -15,6 +17,8 @@ interface LogIntakePlan {
   /** Index of its lane. */
   readonly lane: number
   readonly writer: RecordWriter
+  /** Lines are read when their lane sends. */
+  readonly gathers: boolean
   /** Reports a line that could not be read, and gives the record that takes its place. */
   readonly unreadable: (error: unknown) => MappedLog
 }
@@ -27,12 +31,22 @@ export class LogIntake {
   readonly #plan: LogIntakePlan
   /** Lines below the option `level`, in case an error comes. */
   readonly #kept: KeptLines | undefined
+  readonly #gathered: GatheredLines | undefined
   #ended = false
 
   constructor(plan: LogIntakePlan) {
     this.#plan = plan
-    const { options, clock, delivery, lane } = plan
-    const { keepForError, maxQueueBytes } = options
+    const { options, clock, delivery, lane, gathers } = plan
+    const { keepForError, maxQueueBytes, sample } = options
+    // Other lines are all accepted.
+    if (gathers && keepForError === undefined && sample === undefined) {
+      this.#gathered = new GatheredLines({
+        clock,
+        delivery,
+        lane,
+        read: (text, line) => this.#read(text, line, 'gathered'),
+      })
+    }
     if (keepForError === undefined) return
     this.#kept = new KeptLines({
       ...keepForError,
@@ -44,34 +58,45 @@ export class LogIntake {
 
   /** Take a line. One that cannot be read becomes a record that says so. */
   line(text: string, line: Line): void {
+    if (this.#gathered?.keep(text, line)) return
+    this.#gathered?.readAll()
+    this.#read(text, line)
+  }
+
+  /** Read the lines that wait to be read. */
+  readAll(): void {
+    this.#gathered?.readAll()
+  }
+
+  #read(text: string, line: Line, from?: Newcomer): void {
     let mapped: MappedLog
     try {
       mapped = this.#plan.writer.line(text, line)
     } catch (error) {
       mapped = this.#plan.unreadable(error)
     }
-    this.log(mapped)
+    this.log(mapped, { from })
   }
 
-  /** @param idempotencyKey unlike that of any other record, if the record may be accepted again @default one that is made when it is sent */
-  log(mapped: MappedLog, idempotencyKey?: string): void {
+  log(mapped: MappedLog, how?: Pick<Acceptable, 'from' | 'idempotencyKey'>): void {
     const { delivery, lane, writer } = this.#plan
     const { severity, id, redacted = false } = mapped
     if (mapped.sampledOut) delivery.suppress(lane, 'sampled')
     else if (mapped.below) this.#keep(mapped)
     else {
       if (severity >= errorSeverity && id !== undefined) this.#release(id)
-      this.#ship({ severity, redacted, body: writer.log(mapped) }, { idempotencyKey })
+      this.#ship({ severity, redacted, body: writer.log(mapped) }, how)
     }
   }
 
   /** Take a record that Sluice has written itself. No option leaves it out. */
   say({ severity, fields }: MappedLog): void {
-    this.#ship({ severity, redacted: false, body: this.#plan.writer.log({ severity, fields }) }, { isOwn: true })
+    this.#ship({ severity, redacted: false, body: this.#plan.writer.log({ severity, fields }) }, { from: 'none' })
   }
 
-  /** Give up the lines that are kept: no error can come any more. */
+  /** Read what waits to be read, and give up the lines that are kept: no error can come any more. */
   end(): void {
+    this.readAll()
     this.#ended = true
     this.#kept?.end()
   }
@@ -88,13 +113,10 @@ export class LogIntake {
   }
 
   #release(id: string): void {
-    for (const record of this.#kept?.take(id) ?? []) this.#ship(record, { kept: true })
+    for (const record of this.#kept?.take(id) ?? []) this.#ship(record, { from: 'unneeded' })
   }
 
-  #ship(
-    { severity, body, redacted }: CompleteLog,
-    how: Pick<Acceptable, 'isOwn' | 'kept' | 'idempotencyKey'> = {},
-  ): void {
+  #ship({ severity, body, redacted }: CompleteLog, how?: Pick<Acceptable, 'from' | 'idempotencyKey'>): void {
     const { delivery, lane } = this.#plan
     delivery.accept(lane, { body, severity, ...how })
     if (redacted) delivery.redacted(lane)

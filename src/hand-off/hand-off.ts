@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ControlBlock, type DrainMode } from '../control/control-block.js'
+import { maxBatch } from '../delivery/batch.js'
 import type { LaneName, Ledger } from '../delivery/ledger.js'
 import { LedgerBook } from '../delivery/ledger-book.js'
 import type { FlushTime } from '../delivery/plan.js'
@@ -47,6 +48,9 @@ export interface HandOffSetting extends AcceptanceWatch {
   /** Bytes of the pipe's ring. @default 64 KiB */
   readonly pipeBytes?: number
 }
+
+/** A lane that gathers sends at as many records. Half of the pipe's ring, so that it does not get full. */
+const mostQuiet = { records: maxBatch, bytes: 32_768 } as const
 
 /**
  * The application's side of one engine in the delivery worker.
@@ -105,6 +109,11 @@ export class HandOff implements RecordPort, EngineClient {
       account: this.#account,
       pipe: PipeMemory.open(this.#pipeMemory, machine.bell)!,
       maxBytes: options.maxQueueBytes,
+      mostQuiet: {
+        records: Math.min(mostQuiet.records, options.maxQueueRecords / 4),
+        bytes: Math.min(mostQuiet.bytes, options.maxQueueBytes / 8),
+      },
+      untaken: () => this.#account.written - this.#book.taken,
       fullReason: () => (this.#mode.now === 'waiting' ? 'worker-failed' : 'hand-off-full'),
       handedOver: () => thread.watch(),
       accepted,

@@ -30,6 +30,10 @@ export interface OutgoingPlan extends AcceptanceWatch {
   readonly account: HandOffAccount
   /** Bound of the bytes that no worker has taken. */
   readonly maxBytes: number
+  /** This much may wait until the worker looks by itself. More is rung for. */
+  readonly mostQuiet: { readonly records: number; readonly bytes: number }
+  /** Records that no worker has taken. */
+  readonly untaken: () => number
   /** Why there is no room. */
   readonly fullReason: () => DropReason
   /** Called when records have been handed over. */
@@ -38,7 +42,7 @@ export interface OutgoingPlan extends AcceptanceWatch {
 
 /**
  * Writes the records that the application logs and tracks into the pipe to the worker, and hands them over in the microtask after the code
- * that logs.
+ * that logs. It rings for a worker that rests. One that does not will look by itself, unless much waits.
  */
 export class Outgoing implements LineSink {
   /** Styles of loggers as JSON, by number. */
@@ -62,7 +66,10 @@ export class Outgoing implements LineSink {
     this.#isSettled = false
     // A process that still turns lives on.
     this.#isEnding = false
-    this.handOver()
+    const { mostQuiet, untaken } = this.#plan
+    if (this.#writer.bytes > mostQuiet.bytes || untaken() > mostQuiet.records) this.#writer.publish()
+    else this.#writer.offer()
+    this.#handedOver()
   }
 
   constructor(plan: OutgoingPlan) {
@@ -110,9 +117,13 @@ export class Outgoing implements LineSink {
     this.#isEnding = true
   }
 
-  /** Show the worker what was written. */
+  /** Show the worker at once what was written. */
   handOver(): void {
     this.#writer.publish()
+    this.#handedOver()
+  }
+
+  #handedOver(): void {
     if (this.#writer.waits) this.#follow()
     this.#plan.handedOver()
   }

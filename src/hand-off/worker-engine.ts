@@ -32,6 +32,9 @@ export interface WorkerEnginePlan {
 /** Bytes that are taken in one turn of the event loop: with more of them, answers of the service would wait. */
 const mostBytesInTurn = 32_768
 
+/** A look comes this long after the moment at which a lane has gathered, so that what it finds goes out at once. */
+const behindMs = 5
+
 /** One engine in the delivery worker: takes its records out of the pipe, and answers its drains. */
 export class WorkerEngine {
   readonly #plan: WorkerEnginePlan
@@ -39,6 +42,7 @@ export class WorkerEngine {
   readonly #options: ResolvedOptions
   readonly #book: LedgerBook
   readonly #drains: ControlBlock
+  readonly #pipe: PipeMemory
   readonly #reader: PipeReader
   readonly #styles: LineStyle[]
   /** The last one takes the records. One without a spool is before it where the disk did not answer at first. */
@@ -49,6 +53,8 @@ export class WorkerEngine {
   /** False before the start and from the close on: no record is taken then. */
   #isOpen = false
   #goesOn = false
+  /** Until it looks again: nothing rings for what comes meanwhile. */
+  #look: Timer | undefined
   readonly #stopProbing: () => void
   readonly #stops: readonly (() => void)[]
 
@@ -64,6 +70,7 @@ export class WorkerEngine {
     this.#styles = styles.map((text) => JSON.parse(text))
     this.#drains = new ControlBlock(drains, machine)
     const frames = PipeMemory.open(pipe, machine.bell)!
+    this.#pipe = frames
     this.#reader = new PipeReader(frames)
     const spool = diskIsStalled ? undefined : spoolDir
     this.#start(spool)
@@ -102,15 +109,29 @@ export class WorkerEngine {
     if (this.#sink === undefined || !this.#isOpen || this.#plan.isHalted()) return
     // At the end, what is in the pipe is lost, and what the engine has may go to the spool.
     const ends = [...this.#asks.keys()].some(({ mode }) => mode !== 'flush')
+    const before = this.#pipe.get('read')
     const isEmpty = this.#reader.take(this.#sink, ends ? Number.POSITIVE_INFINITY : mostBytesInTurn)
     const { taken } = this.#book
     for (const ask of [...this.#asks.keys()]) if (ask.after <= taken) this.#begin(ask)
+    if (isEmpty && this.#look === undefined) this.#lookLater({ hasFound: this.#pipe.get('read') !== before })
     if (isEmpty || this.#goesOn) return
     this.#goesOn = true
     this.#machine.clock.immediate(() => {
       this.#goesOn = false
       this.#take()
     })
+  }
+
+  /** The pipe is empty. More may come where there was something: look again when the lanes send next. Else rest until the bell rings. */
+  #lookLater({ hasFound }: { readonly hasFound: boolean }): void {
+    const { lingerMs } = this.#options
+    if (hasFound && lingerMs > 0) {
+      const look = () => {
+        this.#look = undefined
+        this.#take()
+      }
+      this.#look = this.#machine.clock.schedule(look, lingerMs + behindMs)
+    } else if (!this.#reader.rest()) this.#take()
   }
 
   #begin(ask: Ask): void {
@@ -129,7 +150,7 @@ export class WorkerEngine {
     if (mode !== 'close') this.#drains.answer(number)
     else {
       for (const stop of this.#stops) stop()
-      for (const timer of this.#asks.values()) timer.cancel()
+      for (const timer of [this.#look, ...this.#asks.values()]) timer?.cancel()
       this.#plan.closed()
       this.#drains.retire()
     }

@@ -14,6 +14,7 @@ import { processRegistry } from '../process/registry.js'
 import type { LineLevel } from '../records/line-head.js'
 import { sharedStyle } from '../records/line-style.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
+import { overridingLevel } from '../runtime/level-override.js'
 import { ownFields } from '../runtime/own-fields.js'
 import { isNews } from '../runtime/shared-state.js'
 import { type CurrentGatePlan, currentGate } from './level-gate.js'
@@ -33,7 +34,9 @@ export function pinoTarget(options: PinoTargetOptions, config: SentConfig): Writ
   for (const name of unknown) tellUnknown(name)
   const { state, options: resolved, sources } = configureOrOff(own, 'logs')
   const engine =
-    state === 'off' ? new IdlePort(resolved) : new Engine(resolved, { kinds: ['logs'], position: ownPosition() })
+    state === 'off'
+      ? new IdlePort(resolved)
+      : new Engine(resolved, { kinds: ['logs'], position: ownPosition(), gathers: true })
   processRegistry().add(engine)
   if (sources.appName === 'option') processRegistry().nameLogger?.(resolved.appName)
   const port = (): Port => {
@@ -126,8 +129,11 @@ function lineTaker(
     values: levels?.values,
     report: (text) => port().misused('SLUICE_CONFIG_INVALID', text),
   })
-  const below = (level: LineLevel) => !passes(level)
-  return (line) => port().line(line, { style, arrivedAt: Date.now(), below })
+  const isBelow = (level: LineLevel) => !passes(level)
+  return (line) => {
+    const below = options.level === undefined && overridingLevel() === undefined ? undefined : isBelow
+    port().line(line, { style, arrivedAt: Date.now(), below })
+  }
 }
 
 /** The options of a target, without those that pino adds. */

@@ -15,6 +15,7 @@ export const word = {
   taken: 33,
   busy: 34,
   room: 35,
+  rests: 36,
 } as const
 const headBytes = 256
 /** Bytes for frames. They must be fewer than 2^31. */
@@ -38,7 +39,7 @@ export interface PipeBells {
  *                     ▲ written    ▲ read
  *
  * Positions are bytes of the ring, divisible by 8. The ring is empty where both are equal. Only the writer moves `written`, only the reader
- * `read`. While the sink has a frame, `busy` is its position plus 1, and `taken` is what the ledger had counted before.
+ * `read`. The reader sets `rests` while it takes frames only after a ring; else it looks for them by itself. While the sink has a frame, `busy` is its position plus 1, and `taken` is what the ledger had counted before.
  */
 export class PipeMemory {
   readonly words: Int32Array
@@ -59,7 +60,7 @@ export class PipeMemory {
 
   static create(bytes = defaultBytes): SharedArrayBuffer {
     const memory = new SharedArrayBuffer(headBytes + bytes)
-    new Int32Array(memory).set([version, word.room + 1])
+    new Int32Array(memory).set([version, word.rests + 1])
     return memory
   }
 

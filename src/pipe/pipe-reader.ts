@@ -47,6 +47,7 @@ export class PipeReader {
    */
   take(sink: FrameSink, mostBytes: number): boolean {
     const memory = this.#memory
+    if (memory.get('rests') === 1) memory.set('rests', 0)
     if (!memory.settle(sink)) return false
     const start = memory.get('read')
     const written = memory.get('written')
@@ -63,6 +64,13 @@ export class PipeReader {
     memory.set('busy', 0)
     if (at !== start) this.#bells.room.ring()
     return at === memory.get('written')
+  }
+
+  /** From now on the writer rings for each frame. False where some have come that nothing has rung for. */
+  rest(): boolean {
+    const memory = this.#memory
+    memory.set('rests', 1)
+    return memory.get('read') === memory.get('written')
   }
 
   /** False while the sink takes none. */

@@ -116,11 +116,12 @@ export class PipeWriter {
 
   /** Show the reader the frames for which the ring has room, and ring its bell. */
   publish(): void {
-    if (this.#pieces.isEmpty) return
-    this.#movePieces()
-    this.#waitingBefore = this.#pieces.bytes
-    // Last: where the bell is a call, it may lead to records.
-    this.#bells.bell.ring()
+    if (this.#show()) this.#bells.bell.ring()
+  }
+
+  /** Show them, and ring where the reader would not look by itself. */
+  offer(): void {
+    if (this.#show() && (this.#memory.get('rests') === 1 || this.waits)) this.#bells.bell.ring()
   }
 
   /**
@@ -169,6 +170,14 @@ export class PipeWriter {
     this.#floats = floats
     this.#bytes = bytes
     this.#at = 0
+  }
+
+  /** False where there was nothing to show. The ring comes after it: where the bell is a call, it may lead to records. */
+  #show(): boolean {
+    if (this.#pieces.isEmpty) return false
+    this.#movePieces()
+    this.#waitingBefore = this.#pieces.bytes
+    return true
   }
 
   /** Bytes that have not been published, and do not wait for room. */

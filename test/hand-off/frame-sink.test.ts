@@ -37,7 +37,7 @@ interface Noted {
   readonly body?: string
   readonly severity?: Severity
   readonly idempotencyKey?: string | undefined
-  readonly kept?: boolean | undefined
+  readonly from?: string | undefined
   readonly suppressed?: string
   readonly dropped?: string
 }
@@ -51,8 +51,13 @@ function notingEngine(more: Partial<SluiceOptions>) {
   const watch = (delivery: EngineDelivery) => {
     const { accept, refuse, suppress } = delivery
     delivery.accept = (lane, record) => {
-      const { body, severity, idempotencyKey, kept = false } = record
-      noted.push({ body, severity, ...(idempotencyKey !== undefined && { idempotencyKey }), ...(kept && { kept }) })
+      const { body, severity, idempotencyKey, from } = record
+      noted.push({
+        body,
+        severity,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...(from !== undefined && { from }),
+      })
       accept.call(delivery, lane, record)
     }
     delivery.refuse = (lane, reason) => {
@@ -82,6 +87,8 @@ function setUp(more: Partial<SluiceOptions> = {}, { ringBytes }: { readonly ring
     pipe,
     account: new HandOffAccount({ lanes, book, reporter, spools: false }),
     maxBytes: 2 ** 30,
+    mostQuiet: { records: 256, bytes: 32_768 },
+    untaken: () => 0,
     fullReason: () => 'hand-off-full',
     handedOver: () => {},
   })
@@ -226,7 +233,7 @@ describe('a line through a pipe', () => {
     outgoing.line('{"level":50,"reqId":"7","text":"error"}', { ...about, severity: 4 })
     const got = taken()
     expect(got.map((noted) => messageOf(noted).split(' ')[0])).toEqual(['pino', 'winston', 'error'])
-    expect(got.map(({ kept = false }) => kept)).toEqual([true, true, false])
+    expect(got.map(({ from }) => from)).toEqual(['unneeded', 'unneeded', undefined])
     expect([book.taken, book.read().keptForError]).toEqual([3, 0])
   })
 })

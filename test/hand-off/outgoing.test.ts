@@ -65,6 +65,8 @@ function setUp({ maxBytes = 1_000_000, ringBytes, accepted, bells, sink = new Re
     bells: used,
     account,
     maxBytes,
+    mostQuiet: { records: 3, bytes: 1000 },
+    untaken: () => account.written - sink.taken()!,
     fullReason: () => state.fullReason,
     handedOver: () => void state.handedOver++,
     accepted,

@@ -41,7 +41,17 @@ function read(write: (outgoing: Outgoing) => void): unknown[] {
   const reporter = new Reporter({ clock: systemClock, listeners: { error: () => {}, channel: () => {} } })
   const account = new HandOffAccount({ lanes, book, reporter, spools: false })
   const fullReason = () => 'hand-off-full' as const
-  const plan = { clock: systemClock, pipe, account, maxBytes: 2 ** 30, fullReason, handedOver: () => {} }
+  const mostQuiet = { records: 256, bytes: 32_768 }
+  const plan = {
+    clock: systemClock,
+    pipe,
+    account,
+    maxBytes: 2 ** 30,
+    mostQuiet,
+    untaken: () => 0,
+    fullReason,
+    handedOver: () => {},
+  }
   const outgoing = new Outgoing(plan)
   write(outgoing)
   outgoing.takeAll(new EngineSink({ engine, book, styles: [] }))

@@ -115,9 +115,9 @@ const server = node ? ofNode() : ofSockets()
 server.listen(port, '127.0.0.1', 4096, () => process.stdout.write(`${/** @type {any} */ (server.address()).port}\n`))
 
 const quietMs = 50
-process.on('message', async (/** @type {{ evenIfBusy: boolean }} */ { evenIfBusy }) => {
+process.on('message', async (/** @type {{ evenIfBusy: boolean, arrivals: number }} */ { evenIfBusy, arrivals }) => {
   const busy = now() - arrivedAt < quietMs
   const totals = (busy && !evenIfBusy) || records === undefined ? undefined : await records.count()
-  process.send?.({ busy, requests, totals, firstAt })
+  process.send?.({ busy, requests, totals, arrivedAt: records?.arrivedAt(arrivals) ?? [], firstAt })
 })
 process.on('disconnect', () => process.exit())

@@ -67,7 +67,7 @@ export async function measureContestant(name, { records, ...pace }) {
  * @param {Awaited<ReturnType<typeof startServer>>} server
  * @param {number} records
  */
-async function untilArrived(server, records) {
+export async function untilArrived(server, records) {
   let requests = 0
   for (let idleSince = performance.now(); performance.now() - idleSince < patienceMs; await wait(50)) {
     const report = await server.report()
@@ -112,7 +112,7 @@ export function startApplication(name, { url, records, perSecond, env }) {
   return {
     pid: child.pid ?? 0,
     ready: answer(),
-    /** @param {'log' | 'idle' | 'measure'} order */
+    /** @param {'log' | 'warmUp' | 'steady' | 'idle' | 'measure'} order */
     order: (order) => {
       const answered = answer()
       child.send(order)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import { contestants } from './contestants/contestants.js'
 import { median } from './per-call.js'
+import { measureSteadily, warmUp } from './steady-rate.js'
 
 // An application that logs through one contestant: `perTurn` records in each turn of its event loop, as fast as it can, or at a steady
 // rate and waiting where a worker falls behind. The parent says when to begin, when the last record has arrived, and when to end.
@@ -66,6 +67,8 @@ const orders = {
     }
     return { startedAt: Number(startedAt) / 1e6, nanosecondsPerCall: median(turns) }
   },
+  warmUp: () => warmUp(subject.log),
+  steady: () => measureSteadily(subject.log, { perSecond: Number(perSecond), records: Number(records) }),
   async exit() {
     for (let number = 0; number < Number(records); number++) subject.log(number)
     process.exit(0)

@@ -21,9 +21,13 @@ export async function startServer(options = {}) {
       child.kill()
       await once(child, 'exit')
     },
-    /** @returns {Promise<{ busy: boolean, requests: number, totals?: Totals, firstAt: number }>} `firstAt`: the first bytes, in ms */
-    report: async ({ evenIfBusy = false } = {}) => {
-      child.send({ evenIfBusy })
+    /**
+     * `arrivals`: of how many records, from the first on, it tells when each arrived; `firstAt`: the first bytes, in ms
+     *
+     * @returns {Promise<{ busy: boolean, requests: number, totals?: Totals, arrivedAt: number[], firstAt: number }>}
+     */
+    report: async ({ evenIfBusy = false, arrivals = 0 } = {}) => {
+      child.send({ evenIfBusy, arrivals })
       const [message] = await once(child, 'message')
       return message
     },

@@ -44,7 +44,12 @@ export async function comparePerCall(
 
 /** @param {number[]} figures */
 export function median(figures) {
-  return [...figures].sort((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN
+  return quantile(figures, 0.5)
+}
+
+/** @param {number[]} figures @param {number} part of them that is smaller, from 0 to 1 */
+export function quantile(figures, part) {
+  return [...figures].sort((a, b) => a - b)[Math.floor(figures.length * part)] ?? Number.NaN
 }
 
 /**

@@ -12,7 +12,8 @@ const digits = 7
  */
 export function recordCount({ mark, snappy = false }) {
   const needle = Buffer.from(mark)
-  const seen = new Uint8Array(10 ** digits - firstNumber)
+  /** When each number arrived first, in ms; 0 while it has not. */
+  const arrivedAt = new Float64Array(10 ** digits - firstNumber)
   /** @type {{ at: number, bytes: Buffer, encoding: string }[]} */
   let waiting = []
   let waitingBytes = 0
@@ -39,8 +40,8 @@ export function recordCount({ mark, snappy = false }) {
       for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) {
         const from = at + needle.length
         const number = Number(text.toString('latin1', from, from + digits)) - firstNumber
-        if (seen[number] === 0) {
-          seen[number] = 1
+        if (arrivedAt[number] === 0) {
+          arrivedAt[number] = arrival.at
           totals.distinct++
           totals.lastAt = arrival.at
         } else totals.repeated++
@@ -56,6 +57,8 @@ export function recordCount({ mark, snappy = false }) {
   }
   return {
     count,
+    /** Of the first so many that have been counted. @param {number} records */
+    arrivedAt: (records) => [...arrivedAt.subarray(0, records)],
     /** @param {{ at: number, bytes: Buffer, encoding: string }} arrival */
     add(arrival) {
       waiting.push(arrival)

@@ -1,5 +1,4 @@
-import { fileURLToPath } from 'node:url'
-import { certificates } from '../certificates.js'
+import { trusting } from '../certificates.js'
 import { firstNumber } from '../record-count.js'
 import { pinoLines } from './pino-targets.js'
 import { winstonLines } from './winston-transports.js'
@@ -38,8 +37,6 @@ async function track() {
   return { log: (/** @type {number} */ number) => track(firstNumber + number), close }
 }
 
-const trusted = { NODE_EXTRA_CA_CERTS: fileURLToPath(certificates.cert) }
-
 /** Each as it is by default, and with the sure sender alone. */
 /** @type {Record<string, Contestant>} */
 export const sluice = {
@@ -52,7 +49,7 @@ export const sluice = {
   ...Object.fromEntries(
     Object.entries(subjects).map(([name, subject]) => [
       `Sluice: ${name}, https`,
-      { library: 'sluice', ...subject, server: { ...subject.server, secure: true }, env: trusted },
+      { library: 'sluice', ...subject, server: { ...subject.server, secure: true }, env: trusting },
     ]),
   ),
   'Sluice: pino target, node:http': { library: 'sluice', ...pinoTarget, server: { node: true } },
@@ -60,7 +57,7 @@ export const sluice = {
     library: 'sluice',
     ...pinoTarget,
     server: { node: true, secure: true },
-    env: trusted,
+    env: trusting,
   },
   'Sluice: track, keys not echoed': { library: 'sluice', server: { mark: '"eventId":' }, start: track },
 }

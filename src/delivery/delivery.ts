@@ -130,6 +130,11 @@ export class Delivery {
     return gathers ? lane.gathersUntil : undefined
   }
 
+  /** Send what the lanes gather: the caller has gathered it long enough. */
+  sendGathered(): void {
+    this.#driver.happened({ type: 'gathered' })
+  }
+
   /** Count a line that is read later, and comes `from: 'gathered'` then. */
   gathered(laneIndex: number): void {
     this.book.move(laneIndex, 'taken', 'queued', 1, 0)

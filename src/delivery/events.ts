@@ -16,6 +16,8 @@ export type Event =
       readonly count: number
       readonly outcome: Outcome
     }
+  /** What the lanes gather goes out now. */
+  | { readonly type: 'gathered' }
   /** One send of a batch has ended. */
   | { readonly type: 'done'; readonly flight: Flight }
   /** The bytes of a batch are on disk, and cannot be read now. */

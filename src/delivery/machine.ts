@@ -73,6 +73,12 @@ export class Machine {
       case 'came':
         this.#turn.toFill.add(event.lane)
         break
+      case 'gathered':
+        for (const lane of this.#plan.lanes) {
+          lane.endGathering()
+          this.#turn.toFill.add(lane)
+        }
+        break
       case 'settled':
         this.#settled(event.flight, event)
         break

@@ -159,6 +159,12 @@ export class Engine implements RecordPort {
     this.log(this.#unreadable(error))
   }
 
+  /** Send what waits to be sent with others. */
+  sendGathered(): void {
+    this.#logs.readAll()
+    this.#delivery.sendGathered()
+  }
+
   /** Drop a long line whose beginning another thread had, which is gone. */
   lostLine(): void {
     this.#delivery.refuse(this.#logLane, 'unreadable')

@@ -38,12 +38,17 @@ export class GatheredLines {
       return false
     delivery.gathered(lane)
     this.#lines.push({ text, line })
-    this.#timer ??= clock.schedule(this.readAll, until - clock.now())
+    this.#timer ??= clock.schedule(this.#send, until - clock.now())
     return true
   }
 
+  readonly #send = (): void => {
+    this.readAll()
+    this.#plan.delivery.sendGathered()
+  }
+
   /** Read the lines that wait. */
-  readonly readAll = (): void => {
+  readAll(): void {
     this.#timer?.cancel()
     this.#timer = undefined
     this.#chars = 0

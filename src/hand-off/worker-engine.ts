@@ -32,9 +32,6 @@ export interface WorkerEnginePlan {
 /** Bytes that are taken in one turn of the event loop: with more of them, answers of the service would wait. */
 const mostBytesInTurn = 32_768
 
-/** A look comes this long after the moment at which a lane has gathered, so that what it finds goes out at once. */
-const behindMs = 5
-
 /** One engine in the delivery worker: takes its records out of the pipe, and answers its drains. */
 export class WorkerEngine {
   readonly #plan: WorkerEnginePlan
@@ -122,15 +119,17 @@ export class WorkerEngine {
     })
   }
 
-  /** The pipe is empty. More may come where there was something: look again when the lanes send next. Else rest until the bell rings. */
+  /** The pipe is empty. More may come where there was something: look again, and send what that finds. Else rest until the bell rings. */
   #lookLater({ hasFound }: { readonly hasFound: boolean }): void {
     const { lingerMs } = this.#options
     if (hasFound && lingerMs > 0) {
       const look = () => {
         this.#look = undefined
         this.#take()
+        // They have waited in the pipe.
+        this.#engines.at(-1)!.sendGathered()
       }
-      this.#look = this.#machine.clock.schedule(look, lingerMs + behindMs)
+      this.#look = this.#machine.clock.schedule(look, lingerMs)
     } else if (!this.#reader.rest()) this.#take()
   }
 

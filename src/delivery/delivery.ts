@@ -135,9 +135,21 @@ export class Delivery {
     this.#driver.happened({ type: 'gathered' })
   }
 
-  /** Count a line that is read later, and comes `from: 'gathered'` then. */
-  gathered(laneIndex: number): void {
+  /** A line is read later, and comes `from: 'gathered'` then. False where there is no place for it: it has to be read now. */
+  keepUnread(laneIndex: number, bytes: number): boolean {
+    const { maxBatch, limits } = this.#plan
+    const lane = this.lanes[laneIndex]!
+    if (lane.unread + 1 >= Math.min(maxBatch, limits.maxQueueRecords / 4)) return false
+    lane.unread++
+    this.#bounds.take(bytes)
     this.book.move(laneIndex, 'taken', 'queued', 1, 0)
+    return true
+  }
+
+  /** Such a line is read now. */
+  reads(laneIndex: number, bytes: number): void {
+    this.lanes[laneIndex]!.unread--
+    this.#bounds.release(bytes)
   }
 
   /** Count a record that nobody can deliver: accepted, and dropped. */

@@ -87,6 +87,8 @@ export class Lane {
   ownShare = 0
   /** On the clock: its new records wait until then, so that they go out together. */
   gathersUntil = Number.NEGATIVE_INFINITY
+  /** Lines that it has, and that nothing has read yet. */
+  unread = 0
   /** Bytes of the records that have come since it gathers. */
   gatheredBytes = 0
   /** It has records on disk for which there was no room in memory. */

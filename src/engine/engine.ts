@@ -138,6 +138,7 @@ export class Engine implements RecordPort {
    * @param idempotencyKey unlike that of any other record, if the record may be accepted again @default one that is made when it is sent
    */
   log(mapped: MappedLog, idempotencyKey?: string): void {
+    this.#logs.readAll()
     this.#logs.log(mapped, { idempotencyKey })
     this.#accepted?.()
   }

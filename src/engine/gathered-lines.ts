@@ -2,8 +2,6 @@ import type { Clock, Timer } from '../runtime/clock.js'
 import type { EngineDelivery } from './engine-delivery.js'
 import type { Line } from './ports.js'
 
-/** Fewer lines wait than a lane gathers. */
-const mostLines = 255
 const mostChars = 65_536
 
 interface GatheredLinesPlan {
@@ -34,9 +32,8 @@ export class GatheredLines {
     const { clock, delivery, lane } = this.#plan
     const until = delivery.gathersUntil(lane)
     this.#chars += text.length
-    if (until === undefined || line.below !== undefined || this.#lines.length === mostLines || this.#chars > mostChars)
-      return false
-    delivery.gathered(lane)
+    if (until === undefined || line.below !== undefined || this.#chars > mostChars) return false
+    if (!delivery.keepUnread(lane, text.length)) return false
     this.#lines.push({ text, line })
     this.#timer ??= clock.schedule(this.#send, until - clock.now())
     return true
@@ -54,6 +51,10 @@ export class GatheredLines {
     this.#chars = 0
     const lines = this.#lines
     this.#lines = []
-    for (const { text, line } of lines) this.#plan.read(text, line)
+    const { delivery, lane, read } = this.#plan
+    for (const { text, line: about } of lines) {
+      delivery.reads(lane, text.length)
+      read(text, about)
+    }
   }
 }

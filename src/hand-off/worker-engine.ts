@@ -121,8 +121,9 @@ export class WorkerEngine {
 
   /** The pipe is empty. More may come where there was something: look again, and send what that finds. Else rest until the bell rings. */
   #lookLater({ hasFound }: { readonly hasFound: boolean }): void {
-    const { lingerMs } = this.#options
-    if (hasFound && lingerMs > 0) {
+    const { lingerMs, spoolDir } = this.#options
+    // With a spool, records are on disk at the end of their turn.
+    if (hasFound && lingerMs > 0 && spoolDir === undefined) {
       const look = () => {
         this.#look = undefined
         this.#take()

@@ -20,6 +20,8 @@ const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR2'] as const
 const survivalMs = 100
 /** Each listener that comes and goes is an event of `process`: an application that logs again and again keeps ours. */
 const lookMs = 1000
+/** The wait between two looks doubles up to this: a process with a target of pino always needs them, and is not woken for that. */
+const mostLookMs = 8000
 const maxTurns = 4
 const shortTurnMs = 1
 
@@ -131,12 +133,12 @@ export class SignalWatch {
     }
   }
 
-  #lookLater(): void {
+  #lookLater(waitMs = lookMs): void {
     const look = async () => {
       await this.rest()
-      if (this.#mode === 'watching') this.#lookLater()
+      if (this.#mode === 'watching') this.#lookLater(Math.min(2 * waitMs, mostLookMs))
     }
-    this.#timer = systemClock.schedule(() => void look(), lookMs)
+    this.#timer = systemClock.schedule(() => void look(), waitMs)
   }
 
   #stop(): void {

@@ -520,3 +520,61 @@ describe('what has no room in the ring', () => {
     )
   })
 })
+
+describe('the bell of the worker', () => {
+  class RungBell extends DirectBell {
+    rings = 0
+
+    override ring(): void {
+      this.rings++
+      super.ring()
+    }
+  }
+
+  function setUpRung() {
+    const bell = new RungBell()
+    return { bell, ...setUp({ bells: { bell, room: new DirectBell() } }) }
+  }
+
+  it('rings for a worker that rests, and not for one that will look', async () => {
+    const { bell, outgoing, reader, seen } = setUpRung()
+    outgoing.value(1, 0)
+    await settle()
+    expect(bell.rings).toBe(0)
+    expect(seen()).toEqual([1])
+    expect(reader.rest()).toBe(true)
+    outgoing.value(2, 0)
+    await settle()
+    expect(bell.rings).toBe(1)
+    expect(seen()).toEqual([2])
+    outgoing.value(3, 0)
+    await settle()
+    expect(bell.rings).toBe(1)
+    // It came before the rest: the worker looks at it at once.
+    expect(reader.rest()).toBe(false)
+    expect(seen()).toEqual([3])
+  })
+
+  it('rings where many records wait', async () => {
+    const { bell, outgoing } = setUpRung()
+    for (const each of [1, 2, 3, 4]) {
+      outgoing.value(each, 0)
+      await settle()
+    }
+    expect(bell.rings).toBe(1)
+  })
+
+  it('rings where many bytes wait', async () => {
+    const { bell, line } = setUpRung()
+    line('x'.repeat(2000))
+    await settle()
+    expect(bell.rings).toBe(1)
+  })
+
+  it('rings at the hand-over of a drain', async () => {
+    const { bell, outgoing } = setUpRung()
+    outgoing.value(1, 0)
+    outgoing.handOver()
+    expect(bell.rings).toBe(1)
+  })
+})

@@ -83,7 +83,7 @@ function logsOf(lane: Lane) {
 }
 
 function walk(lane: Lane) {
-  const found = { queued: 0, inFlight: 0, spooled: 0, heldBytes: 0 }
+  const found = { queued: lane.unread, inFlight: 0, spooled: 0, heldBytes: 0 }
   for (const segment of logsOf(lane).flatMap((log) => [...log.segments()])) {
     for (let index = 0; index < segment.count; index++) {
       const state = segment.states[index]

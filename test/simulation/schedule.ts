@@ -132,6 +132,7 @@ function deriveOptions(choice: Choice, spools: boolean): SluiceOptions & Pick<Sc
   return {
     ...some(0.3, [1, 2, 4], 'maxConnections'),
     ...some(0.3, [1, 4, 16], 'maxBatch'),
+    ...some(0.6, [0, 20, 1000, 5000], 'lingerMs'),
     ...some(0.2, ['off'], 'pipelining'),
     ...some(0.25, [10, 30, 100], 'maxQueueRecords'),
     ...some(0.15, [20_000, 100_000], 'maxQueueBytes'),

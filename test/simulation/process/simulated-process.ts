@@ -117,7 +117,12 @@ export class SimulatedProcess {
       this.port = new HandOff(options, { thread, machine, print, pipeBytes })
     } else {
       const position = plan.mode === 'target' ? { worker: new WorkerPosition(), engine: 1 } : undefined
-      this.port = new Engine(options, { machine, print, ...(position && { position }) })
+      this.port = new Engine(options, {
+        machine,
+        print,
+        gathers: plan.mode === 'target',
+        ...(position && { position }),
+      })
     }
   }
 

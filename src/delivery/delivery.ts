@@ -135,7 +135,7 @@ export class Delivery {
     this.#driver.happened({ type: 'gathered' })
   }
 
-  /** A line is read later, and comes `from: 'gathered'` then. False where there is no place for it: it has to be read now. */
+  /** A line is read later, and its `origin` is 'gathered' then. False where there is no place for it: it has to be read now. */
   keepUnread(laneIndex: number, bytes: number): boolean {
     const { maxBatch, limits } = this.#plan
     const lane = this.lanes[laneIndex]!

@@ -39,7 +39,7 @@ export class Intake {
     return this.#isClosed
   }
 
-  accept(lane: Lane, { body, severity, idempotencyKey = '', from = 'taken' }: Acceptable): void {
+  accept(lane: Lane, { body, severity, idempotencyKey = '', origin: from = 'taken' }: Acceptable): void {
     if (this.#isClosed) {
       this.#refuse(lane, from, 'closed')
       return

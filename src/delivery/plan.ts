@@ -49,7 +49,7 @@ export interface Acceptable {
   /** A key of its own. @default made from its place in the order of acceptance */
   readonly idempotencyKey?: string | undefined
   /** @default 'taken' */
-  readonly from?: Newcomer | undefined
+  readonly origin?: Newcomer | undefined
 }
 
 /** The time of a flush. */

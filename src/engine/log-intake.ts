@@ -68,17 +68,17 @@ export class LogIntake {
     this.#gathered?.readAll()
   }
 
-  #read(text: string, line: Line, from?: Newcomer): void {
+  #read(text: string, line: Line, origin?: Newcomer): void {
     let mapped: MappedLog
     try {
       mapped = this.#plan.writer.line(text, line)
     } catch (error) {
       mapped = this.#plan.unreadable(error)
     }
-    this.log(mapped, { from })
+    this.log(mapped, { origin })
   }
 
-  log(mapped: MappedLog, how?: Pick<Acceptable, 'from' | 'idempotencyKey'>): void {
+  log(mapped: MappedLog, how?: Pick<Acceptable, 'origin' | 'idempotencyKey'>): void {
     const { delivery, lane, writer } = this.#plan
     const { severity, id, redacted = false } = mapped
     if (mapped.sampledOut) delivery.suppress(lane, 'sampled')
@@ -91,7 +91,7 @@ export class LogIntake {
 
   /** Take a record that Sluice has written itself. No option leaves it out. */
   say({ severity, fields }: MappedLog): void {
-    this.#ship({ severity, redacted: false, body: this.#plan.writer.log({ severity, fields }) }, { from: 'none' })
+    this.#ship({ severity, redacted: false, body: this.#plan.writer.log({ severity, fields }) }, { origin: 'none' })
   }
 
   /** Read what waits to be read, and give up the lines that are kept: no error can come any more. */
@@ -113,10 +113,10 @@ export class LogIntake {
   }
 
   #release(id: string): void {
-    for (const record of this.#kept?.take(id) ?? []) this.#ship(record, { from: 'unneeded' })
+    for (const record of this.#kept?.take(id) ?? []) this.#ship(record, { origin: 'unneeded' })
   }
 
-  #ship({ severity, body, redacted }: CompleteLog, how?: Pick<Acceptable, 'from' | 'idempotencyKey'>): void {
+  #ship({ severity, body, redacted }: CompleteLog, how?: Pick<Acceptable, 'origin' | 'idempotencyKey'>): void {
     const { delivery, lane } = this.#plan
     delivery.accept(lane, { body, severity, ...how })
     if (redacted) delivery.redacted(lane)

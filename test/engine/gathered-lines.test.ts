@@ -20,7 +20,11 @@ function setUp(own: Partial<SluiceOptions> = {}) {
     print: () => {},
   })
   const line = (msg: unknown, below?: () => boolean) =>
-    engine.line(JSON.stringify({ level: 30, time: 1_700_000_000_000, msg }), { style: {}, arrivedAt: 1_700_000_000_000, below })
+    engine.line(JSON.stringify({ level: 30, time: 1_700_000_000_000, msg }), {
+      style: {},
+      arrivedAt: 1_700_000_000_000,
+      below,
+    })
   const messages = () => sender.sent.map((body) => (JSON.parse(body) as { message: string }).message)
   return { clock, engine, line, messages }
 }

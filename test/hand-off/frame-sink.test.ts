@@ -37,7 +37,7 @@ interface Noted {
   readonly body?: string
   readonly severity?: Severity
   readonly idempotencyKey?: string | undefined
-  readonly from?: string | undefined
+  readonly origin?: string | undefined
   readonly suppressed?: string
   readonly dropped?: string
 }
@@ -51,12 +51,12 @@ function notingEngine(more: Partial<SluiceOptions>) {
   const watch = (delivery: EngineDelivery) => {
     const { accept, refuse, suppress } = delivery
     delivery.accept = (lane, record) => {
-      const { body, severity, idempotencyKey, from } = record
+      const { body, severity, idempotencyKey, origin } = record
       noted.push({
         body,
         severity,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
-        ...(from !== undefined && { from }),
+        ...(origin !== undefined && { origin }),
       })
       accept.call(delivery, lane, record)
     }
@@ -233,7 +233,7 @@ describe('a line through a pipe', () => {
     outgoing.line('{"level":50,"reqId":"7","text":"error"}', { ...about, severity: 4 })
     const got = taken()
     expect(got.map((noted) => messageOf(noted).split(' ')[0])).toEqual(['pino', 'winston', 'error'])
-    expect(got.map(({ from }) => from)).toEqual(['unneeded', 'unneeded', undefined])
+    expect(got.map(({ origin }) => origin)).toEqual(['unneeded', 'unneeded', undefined])
     expect([book.taken, book.read().keptForError]).toEqual([3, 0])
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import pino from 'pino'
-import { createSluice } from 'sluice'
+import { close, createSluice } from 'sluice'
 import { sluicePino } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,7 +13,10 @@ let receiver: TestReceiver
 beforeAll(async () => {
   receiver = await startTestReceiver()
 })
-afterAll(() => receiver.close())
+afterAll(async () => {
+  await close()
+  await receiver.close()
+})
 
 let engines = 0
 

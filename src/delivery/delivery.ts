@@ -130,26 +130,38 @@ export class Delivery {
     return gathers ? lane.gathersUntil : undefined
   }
 
-  /** Send what the lanes gather: the caller has gathered it long enough. */
-  sendGathered(): void {
-    this.#driver.happened({ type: 'gathered' })
+  /** Let new records wait for so long, whatever `lingerMs` is. */
+  gatherFor(ms: number): void {
+    this.#driver.happened({ type: 'gather', ms })
   }
 
-  /** A line is read later, and its `origin` is 'gathered' then. False where there is no place for it: it has to be read now. */
+  /** Send what the lanes gather: the caller has gathered it long enough. */
+  sendGathered(): void {
+    this.#driver.happened({ type: 'gather', ms: 0 })
+  }
+
+  /**
+   * A line is read later, and its `origin` is 'gathered' then. False where half of the memory has no place for its record: it has to be read now, for
+   * nothing can be shed for it.
+   */
   keepUnread(laneIndex: number, bytes: number): boolean {
     const { maxBatch, limits } = this.#plan
     const lane = this.lanes[laneIndex]!
-    if (lane.unread + 1 >= Math.min(maxBatch, limits.maxQueueRecords / 4)) return false
-    lane.unread++
+    if (lane.ready + lane.unread + 1 >= maxBatch || lane.unread >= limits.maxQueueRecords / 4) return false
     this.#bounds.take(bytes)
+    if (!this.isRoomy) {
+      this.#bounds.release(bytes)
+      return false
+    }
+    lane.unread++
     this.book.move(laneIndex, 'taken', 'queued', 1, 0)
     return true
   }
 
-  /** Such a line is read now. */
-  reads(laneIndex: number, bytes: number): void {
-    this.lanes[laneIndex]!.unread--
-    this.#bounds.release(bytes)
+  /** Such lines are read now. */
+  reads(laneIndex: number, count: number, bytes: number): void {
+    this.lanes[laneIndex]!.unread -= count
+    this.#bounds.release(bytes, count)
   }
 
   /** Count a record that nobody can deliver: accepted, and dropped. */

@@ -131,7 +131,7 @@ export class Driver implements BatchOwner {
     for (const lane of lanes) if (!this.#isTimed(lane)) this.happened({ type: 'came', lane })
   }
 
-  /** The timer asks the machine in time for what the lane gathers. */
+  /** The tick that is set asks for what the lane gathers before the gathering ends: nothing has to be done for what comes to it now. */
   #isTimed(lane: Lane): boolean {
     const isSet = this.#timer !== undefined && this.#tickAt <= lane.gathersUntil
     return isSet && this.#plan.machine.isGathering(lane, this.#loop.now())

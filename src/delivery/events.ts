@@ -16,8 +16,8 @@ export type Event =
       readonly count: number
       readonly outcome: Outcome
     }
-  /** What the lanes gather goes out now. */
-  | { readonly type: 'gathered' }
+  /** From here on the lanes gather for `ms`; 0: what they have gathered goes out. */
+  | { readonly type: 'gather'; readonly ms: number }
   /** One send of a batch has ended. */
   | { readonly type: 'done'; readonly flight: Flight }
   /** The bytes of a batch are on disk, and cannot be read now. */

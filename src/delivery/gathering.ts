@@ -13,8 +13,8 @@ interface GatheringPlan extends Pick<DeliveryPlan, 'lingerMs' | 'maxBatch'> {
 
 /**
  * Lets what comes soon after a send wait, so that it goes out together: the `linger.ms` of Kafka's clients, but the first record after a pause goes
- * out at once. A lane gathers from the moment at which it has sent all that it had, and no longer than it takes to fill a batch. Then it sends until
- * it has nothing left.
+ * out at once. A lane gathers from the moment at which it has sent all that it had: until the time is over, a batch is full, memory is half full or a
+ * drain begins. Then it sends until it has nothing left.
  */
 export class Gathering {
   readonly #plan: GatheringPlan

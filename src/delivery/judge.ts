@@ -123,7 +123,8 @@ export class Judge {
       betweenAnswersMs: batch.wasParted || successes < 2 ? undefined : (lastAt - firstAt!) / (successes - 1),
       pressed: pressed.length,
       asksToWait: pressed.some(({ wait }) => wait !== noWait),
-      limited: lane.ready > 0 && !lane.isGathering,
+      // What a lane gathers waits of itself, but for what the limit would hold back when it goes out.
+      limited: lane.ready > (lane.gathersUntil > this.#plan.turn.now ? lane.window.connections * lane.window.depth : 0),
     })
   }
 

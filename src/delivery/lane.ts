@@ -165,11 +165,6 @@ export class Lane {
     return undefined
   }
 
-  /** Its new records may wait for others. */
-  get isGathering(): boolean {
-    return this.gathersUntil !== Number.NEGATIVE_INFINITY
-  }
-
   /** What it has goes out. */
   endGathering(): void {
     this.gathersUntil = Number.NEGATIVE_INFINITY

@@ -73,9 +73,9 @@ export class Machine {
       case 'came':
         this.#turn.toFill.add(event.lane)
         break
-      case 'gathered':
+      case 'gather':
         for (const lane of this.#plan.lanes) {
-          lane.endGathering()
+          lane.gathersUntil = now + event.ms
           this.#turn.toFill.add(lane)
         }
         break

@@ -73,7 +73,8 @@ export class NextBatch {
     const waits = lane.ready + lane.dueSuspects > 0
     if (lane.ready > 0 && lane.gathersUntil > turn.now) next = Math.min(next, lane.gathersUntil)
     const hasSpent = lane.adoptedLeft === 0 && lane.adoptedFrom > turn.now
-    if (lane.ready === 0 && lane.adopted.ready > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
+    const isIdle = lane.ready === 0 || lane.gathersUntil > turn.now
+    if (isIdle && lane.adopted.ready > 0 && hasSpent) next = Math.min(next, lane.adoptedFrom)
     for (const flight of lane.flights) {
       const overdueAt = this.#patience.overdueAt(lane, flight)
       if (waits && overdueAt > turn.now) next = Math.min(next, overdueAt)
@@ -125,6 +126,7 @@ export class NextBatch {
   }
 
   #sendBatches(lane: Lane, stuck: number): void {
+    // Where they do not wait, this ends their gathering.
     if (lane.ready === 0 || this.gathering.holds(lane)) return
     while (lane.ready > 0 && this.#hasPlace(lane, stuck)) {
       const batch = this.#batch(lane)
@@ -142,10 +144,10 @@ export class NextBatch {
     this.gathering.sent(lane)
   }
 
-  /** Records that dead engines have left go out when no others are ready, a few at a time. */
+  /** Records that dead engines have left go out while no others are to go out, a few at a time. */
   #sendAdopted(lane: Lane, stuck: number): void {
     const { now } = this.#plan.turn
-    while (lane.ready === 0 && lane.adopted.ready > 0 && this.#hasPlace(lane, stuck)) {
+    while ((lane.ready === 0 || lane.gathersUntil > now) && lane.adopted.ready > 0 && this.#hasPlace(lane, stuck)) {
       if (now >= lane.adoptedFrom) {
         lane.adoptedFrom = now + adoptedEveryMs
         lane.adoptedLeft = adoptedAtATime

@@ -30,6 +30,8 @@ import {
 } from './ports.js'
 import { RecordWriter } from './record-writer.js'
 
+/** Time for which a process that is about to end gathers records, in case it lives on. */
+const endingMs = 50
 const longestParkingMs = 250
 
 /** The part of a park or close that is kept to move what is left to the spool. */
@@ -235,6 +237,11 @@ export class Engine implements RecordPort {
   #beforeParking(options: EndOptions | undefined): FlushTime {
     const time = timeOf(options, this.options)
     return { ...time, timeoutMs: time.timeoutMs - parkingMs(time.timeoutMs, this.options) }
+  }
+
+  /** A request would keep the process alive, and come too late if it does not. */
+  ending(): void {
+    this.#delivery.gatherFor(endingMs)
   }
 
   beforeEnd(): boolean {

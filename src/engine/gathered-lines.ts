@@ -2,7 +2,9 @@ import type { Clock, Timer } from '../runtime/clock.js'
 import type { EngineDelivery } from './engine-delivery.js'
 import type { Line } from './ports.js'
 
-const mostChars = 65_536
+const mostBytes = 65_536
+/** A record has more than its line: the names of the application and its machine. */
+const besidesLine = 512
 
 interface GatheredLinesPlan {
   readonly clock: Clock
@@ -20,20 +22,21 @@ interface GatheredLinesPlan {
 export class GatheredLines {
   readonly #plan: GatheredLinesPlan
   #lines: { readonly text: string; readonly line: Line }[] = []
-  #chars = 0
+  #bytes = 0
   #timer: Timer | undefined
 
   constructor(plan: GatheredLinesPlan) {
     this.#plan = plan
   }
 
-  /** Keep a line that every option lets through. False where it has to be read now. */
+  /** Keep a line that every option lets through. False where it has to be read now, after {@link readAll}. */
   keep(text: string, line: Line): boolean {
     const { clock, delivery, lane } = this.#plan
     const until = delivery.gathersUntil(lane)
-    this.#chars += text.length
-    if (until === undefined || line.below !== undefined || this.#chars > mostChars) return false
-    if (!delivery.keepUnread(lane, text.length)) return false
+    if (until === undefined || typeof line.below === 'function') return false
+    const bytes = Buffer.byteLength(text) + besidesLine
+    if (this.#bytes + bytes > mostBytes || !delivery.keepUnread(lane, bytes)) return false
+    this.#bytes += bytes
     this.#lines.push({ text, line })
     this.#timer ??= clock.schedule(this.#send, until - clock.now())
     return true
@@ -46,15 +49,14 @@ export class GatheredLines {
 
   /** Read the lines that wait. */
   readAll(): void {
+    const { delivery, lane, read } = this.#plan
+    const lines = this.#lines
+    if (lines.length === 0) return
     this.#timer?.cancel()
     this.#timer = undefined
-    this.#chars = 0
-    const lines = this.#lines
+    delivery.reads(lane, lines.length, this.#bytes)
+    this.#bytes = 0
     this.#lines = []
-    const { delivery, lane, read } = this.#plan
-    for (const { text, line: about } of lines) {
-      delivery.reads(lane, text.length)
-      read(text, about)
-    }
+    for (const { text, line } of lines) read(text, line)
   }
 }

@@ -58,6 +58,8 @@ export class LogIntake {
 
   /** Take a line. One that cannot be read becomes a record that says so. */
   line(text: string, line: Line): void {
+    // Without `keepForError` it is not accepted.
+    if (this.#gathered !== undefined && line.below === true) return
     if (this.#gathered?.keep(text, line)) return
     this.#gathered?.readAll()
     this.#read(text, line)
@@ -91,6 +93,7 @@ export class LogIntake {
 
   /** Take a record that Sluice has written itself. No option leaves it out. */
   say({ severity, fields }: MappedLog): void {
+    this.readAll()
     this.#ship({ severity, redacted: false, body: this.#plan.writer.log({ severity, fields }) }, { origin: 'none' })
   }
 

@@ -115,7 +115,7 @@ export type EndStep = (waitMs: number) => boolean
 export interface EndParticipant {
   /** True where another thread delivers, which has started within this time: this one may be held at the end. @default false */
   deliversElsewhere?(withinMs: number): boolean
-  /** The process has no work left. Hand records over by a timer from now on: the exit may be next, and work of ours would delay it. */
+  /** The process has no work left. Let records wait for a moment from now on: the exit may be next, and work of ours would delay it. */
   ending?(): void
   /**
    * The process exits soon, and other code blocks this thread first. True when another thread delivers meanwhile.

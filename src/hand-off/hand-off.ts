@@ -49,7 +49,7 @@ export interface HandOffSetting extends AcceptanceWatch {
   readonly pipeBytes?: number
 }
 
-/** A lane that gathers sends at as many records. Half of the pipe's ring, so that it does not get full. */
+/** This much may wait in the pipe without a ring: as many records as fill a batch, and half of the pipe. */
 const mostQuiet = { records: maxBatch, bytes: 32_768 } as const
 
 /**

@@ -124,6 +124,7 @@ export class WorkerEngine {
     const { lingerMs, spoolDir } = this.#options
     // With a spool, records are on disk at the end of their turn.
     if (hasFound && lingerMs > 0 && spoolDir === undefined) {
+      this.#reader.stay()
       const look = () => {
         this.#look = undefined
         this.#take()

@@ -11,6 +11,7 @@ import { captureEngine } from '../process/capture-engine.js'
 import { configureOrOff } from '../process/configure.js'
 import { watchEndInMainThread } from '../process/main-thread.js'
 import { processRegistry } from '../process/registry.js'
+import { LevelNames } from '../records/level.js'
 import type { LineLevel } from '../records/line-head.js'
 import { sharedStyle } from '../records/line-style.js'
 import { setImmediate, systemClock } from '../runtime/clock.js'
@@ -129,11 +130,22 @@ function lineTaker(
     values: levels?.values,
     report: (text) => port().misused('SLUICE_CONFIG_INVALID', text),
   })
+  const names = new LevelNames(levels?.labels)
   const isBelow = (level: LineLevel) => !passes(level)
+  const hasGate = () => options.level !== undefined || overridingLevel() !== undefined
   return (line) => {
-    const below = options.level === undefined && overridingLevel() === undefined ? undefined : isBelow
+    const number = hasGate() ? firstLevel(line) : undefined
+    // Where it is not known before the line is read, the reader asks.
+    const unread = hasGate() ? isBelow : false
+    const below = number === undefined ? unread : isBelow({ number, severity: names.severityOf(number) })
     port().line(line, { style, arrivedAt: Date.now(), below })
   }
+}
+
+/** The number of the level of a line that begins with it, as pino writes them. */
+function firstLevel(line: string): number | undefined {
+  const [, digits] = /^\{"level":(\d{1,6}),/.exec(line) ?? []
+  return digits === undefined ? undefined : Number(digits)
 }
 
 /** The options of a target, without those that pino adds. */

@@ -49,6 +49,12 @@ export function usualMode({ environment }: Around): Fallback<'worker' | 'inline'
   return serverless === undefined ? { value: 'worker', source: 'default' } : { value: 'inline', source: serverless }
 }
 
+/** A frozen process sends nothing later. */
+export function usualLinger(around: Around): Fallback<number> {
+  const { value, source } = usualMode(around)
+  return { value: value === 'inline' ? 0 : 200, source }
+}
+
 /** The runtime and its version. Bun and Deno have a `process.versions.node`, too, so they are tried first. */
 export function runtimeIdentity(): { readonly name: string; readonly version: string; readonly runtime: number } {
   const { bun, deno, node } = process.versions as { bun?: string; deno?: string; node: string }

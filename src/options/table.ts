@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { SluiceError } from '../errors/sluice-error.js'
-import { runtimeIdentity, serviceEnvironment, serviceName, serviceVersion, usualMode } from './identity.js'
+import { runtimeIdentity, serviceEnvironment, serviceName, serviceVersion, usualLinger, usualMode } from './identity.js'
 import { callback, choice, flag, levelShares, lineWindow, name, path, secret, text, url, whole } from './kinds.js'
 import { type Around, computed, type Fallback, fileIn, option } from './option.js'
 import { keysIn, patternsIn, redaction } from './redaction.js'
@@ -133,9 +133,9 @@ export const table = {
   /**
    * Longest time that a record waits for others to be sent with, in milliseconds. The first record after a pause of this length goes out at once; what follows waits
    * until this time has passed since the last send, until 256 records or 64 KiB wait, or until a `flush`, `close` or the end of the process. 0 sends each record at once. 0 to 5000. Set by `SLUICE_LINGER_MS`.
-   * @default 200
+   * @default 200; 0 in serverless runtimes
    */
-  lingerMs: option(whole(0, 5000), 'SLUICE_LINGER_MS', 200),
+  lingerMs: option(whole(0, 5000), 'SLUICE_LINGER_MS', usualLinger),
   /**
    * Most connections per lane. Their number, and that of the records in one batch on each (at most 256), adapt to the service. 1 to 1024. Set by `SLUICE_MAX_CONNECTIONS`. Rarely needed.
    * @default 64

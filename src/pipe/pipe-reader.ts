@@ -47,7 +47,6 @@ export class PipeReader {
    */
   take(sink: FrameSink, mostBytes: number): boolean {
     const memory = this.#memory
-    if (memory.get('rests') === 1) memory.set('rests', 0)
     if (!memory.settle(sink)) return false
     const start = memory.get('read')
     const written = memory.get('written')
@@ -64,6 +63,11 @@ export class PipeReader {
     memory.set('busy', 0)
     if (at !== start) this.#bells.room.ring()
     return at === memory.get('written')
+  }
+
+  /** From now on the reader looks by itself. */
+  stay(): void {
+    this.#memory.set('rests', 0)
   }
 
   /** From now on the writer rings for each frame. False where some have come that nothing has rung for. */

@@ -105,4 +105,17 @@ describe('a lane that gathers', () => {
     await clock.advance(1200)
     expect(sender.sent.slice(1).sort()).toEqual(['a', 'b', 'c', 'd'])
   })
+
+  it('sends what dead engines have left meanwhile', async () => {
+    const { clock, sender, delivery, value } = setUp({ lingerMs: 5000 })
+    const left = delivery.adoptedLog(1, 6)
+    value('a')
+    await clock.advance(10)
+    for (let each = 0; each < 150; each++) left.append({ body: `left ${each}`, bytes: 8 }, 1e6 + each, 'none')
+    delivery.adopted(1)
+    value('b')
+    await clock.advance(1000)
+    expect(sender.sent).toHaveLength(151)
+    expect(sender.sent).not.toContain('b')
+  })
 })

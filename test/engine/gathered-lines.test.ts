@@ -102,6 +102,27 @@ describe('lines that are read when their lane sends', () => {
     expect(engine.stats()).toMatchObject({ accepted: 100, delivered: 100, heldBytes: 0 })
   })
 
+  it('cost no other record its place, though a large one is among them', async () => {
+    const { clock, engine, line } = setUp({ maxQueueBytes: 20_900 })
+    for (let number = 0; number < 200; number++) {
+      line(number % 61 === 60 ? 'x'.repeat(18_000) : `${number}`)
+      await clock.advance(4)
+    }
+    await clock.advance(1000)
+    expect(engine.stats()).toMatchObject({ accepted: 200, delivered: 200 })
+  })
+
+  it('are left out at once where their level says so, and keep no other waiting', async () => {
+    const { clock, engine, line, messages } = setUp()
+    line('first')
+    await clock.advance(10)
+    line('b')
+    engine.line('{"level":20,"time":1700000000000,"msg":"below"}', { style: {}, arrivedAt: 0, below: true })
+    expect(engine.stats()).toMatchObject({ accepted: 2, queued: 1 })
+    await clock.advance(200)
+    expect(messages()).toEqual(['first', 'b'])
+  })
+
   it('are read at once where a batch waits', async () => {
     const { clock, line, messages } = setUp({ lingerMs: 5000 })
     line('first')

@@ -547,6 +547,7 @@ describe('the bell of the worker', () => {
     await settle()
     expect(bell.rings).toBe(1)
     expect(seen()).toEqual([2])
+    reader.stay()
     outgoing.value(3, 0)
     await settle()
     expect(bell.rings).toBe(1)

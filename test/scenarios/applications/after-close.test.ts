@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import pino from 'pino'
-import { close, createSluice } from 'sluice'
+import { createSluice } from 'sluice'
 import { sluicePino } from 'sluice/pino'
 import { SluiceTransport } from 'sluice/winston'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,8 +13,10 @@ let receiver: TestReceiver
 beforeAll(async () => {
   receiver = await startTestReceiver()
 })
+/** Ends the users of an engine: one that is left would lengthen each flush of this process. */
+const ends: (() => unknown)[] = []
 afterAll(async () => {
-  await close()
+  await Promise.all(ends.map((end) => end()))
   await receiver.close()
 })
 
@@ -49,6 +51,11 @@ function application(mode: 'worker' | 'inline') {
     'logger.end of winston': () => winstonLogger.end(),
     'wait for all so far': () => undefined,
   }
+  ends.push(async () => {
+    stream.end()
+    transport.close()
+    await Promise.all(sluices.map((sluice) => sluice.close()))
+  })
   return { calls, sluices }
 }
 

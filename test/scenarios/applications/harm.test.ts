@@ -1,16 +1,14 @@
 import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { close, createSluice, flush, type Sluice } from 'sluice'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createSluice, flush, type Sluice } from 'sluice'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { delivered, FaultServer } from '../../support/fault-server.js'
 import { full, rowsOf } from '../../support/full.js'
 import { ampleTime, atOnceMs, runProgram, startProgram } from '../../support/programs.js'
 
 let server: FaultServer
 let sluice: Sluice | undefined
-// A flush of the process has the longest time of its engines: those of other files that ran in this process are no part of this.
-beforeAll(() => close({ timeoutMs: 0 }))
 beforeEach(async () => {
   server = await FaultServer.start()
 })

@@ -27,8 +27,7 @@ export class Gathering {
   sent(lane: Lane): void {
     const { turn, lingerMs } = this.#plan
     if (lane.ready > 0 || lingerMs === 0) return
-    lane.gathersUntil = turn.now + lingerMs
-    lane.gatheredBytes = 0
+    lane.gatherUntil(turn.now + lingerMs)
   }
 
   /** True while the lane's new records wait for others. */

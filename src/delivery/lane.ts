@@ -165,6 +165,11 @@ export class Lane {
     return undefined
   }
 
+  gatherUntil(moment: number): void {
+    this.gathersUntil = moment
+    this.gatheredBytes = 0
+  }
+
   /** What it has goes out. */
   endGathering(): void {
     this.gathersUntil = Number.NEGATIVE_INFINITY

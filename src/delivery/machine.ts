@@ -75,7 +75,7 @@ export class Machine {
         break
       case 'gather':
         for (const lane of this.#plan.lanes) {
-          lane.gathersUntil = now + event.ms
+          lane.gatherUntil(now + event.ms)
           this.#turn.toFill.add(lane)
         }
         break

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readMarkdown, root } from './markdown.js'
 
-/** Figures of each row of a scenario of RESULTS.md, by the name of the row. A dash is no number. */
-function resultsOf(scenario: string): Readonly<Record<string, readonly number[]>> {
+/** Figures of each row of a scenario of RESULTS.md, by the name of the row. A dash is no number. @param from where its table begins, of several */
+function resultsOf(scenario: string, from = ''): Readonly<Record<string, readonly number[]>> {
   const text = readFileSync(join(root, 'benchmarks/RESULTS.md'), 'utf8')
-  const table = text.split(`## ${scenario}\n`)[1]?.split('```')[1] ?? ''
+  const tables = text.split(`## ${scenario}\n`)[1]?.split('```')[1] ?? ''
+  const table = from === '' ? tables : (tables.split(`  ${from} `)[1]?.split('records/s')[0] ?? '')
   const rows = [...table.matchAll(/^ {2}(\S.*?)((?: {2,}[\d.–]+)+)(?: {2}.*)?$/gm)]
   return Object.fromEntries(
     rows.map(([, name = '', figures = '']) => [name.trim(), figures.trim().split(/\s+/).map(Number)]),
@@ -38,6 +39,9 @@ const rivals = rows.filter((cells) => cells.length === 5 && !isLosses(cells))
 /** As the documents show a figure: two digits at least. */
 const shown = (figure: number) => (figure < 10 ? figure : Math.round(figure))
 
+const everydayRows = readMarkdown('docs/comparison.md').rows['at-everyday-rates'] ?? []
+const everyday = (perSecond: number) => resultsOf('delivery/everyday', `${perSecond} records/s`)
+
 describe('the figures in the documents are those of RESULTS.md', () => {
   const results = resultsOf('delivery/rivals')
 
@@ -62,12 +66,24 @@ describe('the figures in the documents are those of RESULTS.md', () => {
     expect(cells.flatMap(numbers)).toEqual(resultsOf('delivery/far-server')[name])
   })
 
-  it.each(short)('in the README: %s', (label = '', cpu = '', peak = '', ...lost) => {
+  it.each(short)('in the README: %s', (label = '', cpu = '', steady = '', peak = '', ...lost) => {
     const name = resultName(label)
     expect([numbers(cpu), numbers(peak)]).toEqual([[shown(results[name]![1]!)], [results[name]![5]]])
+    const [atSteadyRate = Number.NaN] = everyday(100)[name.replace(', tuned', '')] ?? []
+    expect(numbers(steady)).toEqual(Number.isNaN(atSteadyRate) ? [] : [atSteadyRate])
     const loser = name.replace(', tuned', '').replace(', pipelining off', '')
     const inLosses = loser === 'Sluice: pino target' ? `${loser}, --import sluice/register` : loser
     expect(lost.flatMap(numbers)).toEqual(resultsOf('delivery/losses')[inLosses])
+  })
+
+  it.each(everydayRows)('at everyday rates: %s', (label = '', ...cells) => {
+    const name = resultName(label)
+    const of = (perSecond: number) => everyday(perSecond)[name] ?? []
+    const [cpuAt10 = Number.NaN] = of(10)
+    const [cpuAt100 = Number.NaN, wakes = Number.NaN, , , delay = Number.NaN, late = Number.NaN] = of(100)
+    const [cpuAt1000 = Number.NaN, , call = Number.NaN] = of(1000)
+    const expected = [cpuAt10, cpuAt100, cpuAt1000, wakes, call, delay, late].filter((each) => !Number.isNaN(each))
+    expect(cells.flatMap(numbers)).toEqual(expected.map((each) => (each < 10 ? each : Math.round(each))))
   })
 
   it.each(losses)('what each loses: %s', (label = '', ...cells) => {

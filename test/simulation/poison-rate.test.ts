@@ -60,14 +60,15 @@ function rewritten(bursts: readonly Burst[], rewrite: (message: string) => strin
 /** How much later than a tenth of its usual delay a good record may be stored. */
 function boundMs({ kind, schedule }: Case): number {
   const { latencyMs, service, options, bursts } = schedule
-  const { requestTimeoutMs = 10_000, maxConnections } = options
+  const { requestTimeoutMs = 10_000, maxConnections, lingerMs = 200 } = options
   const roundTripMs = 2 * latencyMs[1] + service.answerMs
   // A bad record may need a new connection, and so may the record after it.
   const holdsMs = kind === 'hang' ? requestTimeoutMs : 2 * roundTripMs
   const bad = bursts.flatMap(({ records }) => records.filter(isBad)).length
   // Suspects take half of the connections at most. Where there is one, they share it with the others.
   const sends = maxConnections === 1 ? mostSends : 1
-  return bad * sends * holdsMs + longestWaitMs + roundsToFullRate * roundTripMs
+  // A lane that has sent later gathers later, too: the next record may come in the middle of it.
+  return bad * sends * holdsMs + longestWaitMs + roundsToFullRate * roundTripMs + lingerMs
 }
 
 /** The good records that come later than they may, and all other violations. */

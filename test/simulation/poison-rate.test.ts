@@ -100,5 +100,5 @@ it.runIf(full)(
     for (let count = 0; count < schedules; count++) found.push(...(await late(cases.next().value as Case)))
     expect(found).toEqual([])
   },
-  60_000,
+  120_000,
 )

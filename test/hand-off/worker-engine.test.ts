@@ -126,6 +126,47 @@ describe('an engine in the worker', () => {
     expect(events()).toEqual([1, 2, 3])
   })
 
+  it('looks for what no bell told of, sends it, and rests when a look finds nothing', async () => {
+    const { book, clock, open, pipeMemory, track, writer } = start()
+    open()
+    expect(pipeMemory.get('rests')).toBe(1)
+    track(1)
+    expect(pipeMemory.get('rests')).toBe(0)
+    writer.value(2, 5)
+    writer.offer()
+    expect(book.taken).toBe(1)
+    await clock.advance(200)
+    expect(book.taken).toBe(2)
+    await vi.waitFor(() => expect(events()).toEqual([1, 2]))
+    await clock.advance(200)
+    expect(pipeMemory.get('rests')).toBe(1)
+    writer.value(3, 5)
+    writer.offer()
+    expect(book.taken).toBe(3)
+  })
+
+  it('does not let what a look finds wait for a lane that has sent in the meantime', async () => {
+    const { ask, clock, open, track, whenAnswered, writer } = start()
+    open()
+    track(1)
+    await clock.advance(100)
+    track(2)
+    await whenAnswered(ask('flush'))
+    writer.value(3, 5)
+    writer.offer()
+    await clock.advance(100)
+    await vi.waitFor(() => expect(events()).toEqual([1, 2, 3]))
+  })
+
+  it('rests at once with a spool: a record is on disk at the end of its turn', () => {
+    const { book, open, track, writer } = start({ spools: true })
+    open()
+    track(1)
+    writer.value(2, 5)
+    writer.offer()
+    expect(book.taken).toBe(2)
+  })
+
   it('takes many records in turns: the event loop goes on between them', async () => {
     const { book, open, track } = start({ url: 'http://127.0.0.1:1', pipeBytes: 1_048_576 })
     track(...Array.from({ length: 20_000 }, (_, event) => event))

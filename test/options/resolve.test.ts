@@ -263,6 +263,14 @@ describe('the options', () => {
   })
 })
 
+it.each([
+  [200, {}],
+  [0, { AWS_LAMBDA_FUNCTION_NAME: 'checkout' }],
+  [50, { AWS_LAMBDA_FUNCTION_NAME: 'checkout', SLUICE_LINGER_MS: '50' }],
+])('records gather for %d ms with %j: a frozen process would send them late or never', (lingerMs, environment) => {
+  expect(resolve(destination, { environment, needs: 'logs' }).options.lingerMs).toBe(lingerMs)
+})
+
 describe('a mistake in the configuration', () => {
   it.each(['.', '..', ' ', '\t', '\u00a0', 'a\ud800', '\udc00', 'a\nb', 'a\u0000', 'a\u0085'])(
     'is a bucket that no URL can name: %j, as an option and as a variable',

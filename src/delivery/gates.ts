@@ -172,7 +172,7 @@ export class Gates {
       } else {
         trial.wasAlone ||= isProven && trial.blame !== together
         trial.blame = none
-        lane.isReadyAgain(trial)
+        lane.makeReady(trial)
       }
     }
     lane.tried.clear()

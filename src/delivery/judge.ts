@@ -173,7 +173,7 @@ export class Judge {
       trial.blame = none
       keep(lane, trial, failed)
       log.mark(segment, at, 1, waiting)
-    } else lane.isReadyAgain({ segment, index: at })
+    } else lane.makeReady({ segment, index: at })
   }
 
   /** At its first attempt the record was in a batch that the service refused as a whole, for its rate: that shows nothing about the record. */

@@ -175,8 +175,8 @@ export class Lane {
     this.gathersUntil = Number.NEGATIVE_INFINITY
   }
 
-  /** A record that went out, or waited for its own next attempt, is ready again. It does not wait for new ones. */
-  isReadyAgain({ segment, index }: Ref): void {
+  /** A record that went out, or waited for its own next attempt, may go out again. It does not wait for new ones. */
+  makeReady({ segment, index }: Ref): void {
     segment.log.mark(segment, index, 1, ready)
     this.endGathering()
   }

@@ -242,7 +242,7 @@ export class Machine {
       if (trial?.blame === suspect) {
         segment.log.mark(segment, at, 1, waiting)
         this.#suspects.isDue(lane, trial)
-      } else lane.isReadyAgain({ segment, index: at })
+      } else lane.makeReady({ segment, index: at })
     }
     return records
   }

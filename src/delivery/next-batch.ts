@@ -114,7 +114,7 @@ export class NextBatch {
     const { turn, suspects } = this.#plan
     for (let trial = lane.due.take(turn.now); trial !== undefined; trial = lane.due.take(turn.now)) {
       if (trial.blame === suspect) suspects.isDue(lane, trial)
-      else lane.isReadyAgain(trial)
+      else lane.makeReady(trial)
     }
   }
 

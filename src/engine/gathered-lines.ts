@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../runtime/clock.js'
 import type { EngineDelivery } from './engine-delivery.js'
 import type { Line } from './ports.js'
 
+/** More do not wait: a lane that gathers sends at as many. */
 const mostBytes = 65_536
 /** A record has more than its line: the names of the application and its machine. */
 const besidesLine = 512

@@ -132,12 +132,14 @@ function lineTaker(
   })
   const names = new LevelNames(levels?.labels)
   const isBelow = (level: LineLevel) => !passes(level)
+  /** Where the level is not known before the line is read, the reader asks. */
+  const belowOf = (line: string) => {
+    const number = firstLevel(line)
+    return number === undefined ? isBelow : isBelow({ number, severity: names.severityOf(number) })
+  }
   const hasGate = () => options.level !== undefined || overridingLevel() !== undefined
   return (line) => {
-    const number = hasGate() ? firstLevel(line) : undefined
-    // Where it is not known before the line is read, the reader asks.
-    const unread = hasGate() ? isBelow : false
-    const below = number === undefined ? unread : isBelow({ number, severity: names.severityOf(number) })
+    const below = hasGate() && belowOf(line)
     port().line(line, { style, arrivedAt: Date.now(), below })
   }
 }
